@@ -16,12 +16,20 @@ from io import StringIO
 from pathlib import Path
 
 from benchmarks.conversations import DEMO
-from benchmarks.fidelity import caching, evidence, instructions, literals, next_calls, requests
+from benchmarks.fidelity import (
+    caching,
+    evidence,
+    instructions,
+    literals,
+    next_calls,
+    requests,
+    searches,
+)
 from benchmarks.fidelity.methods import Method, own_methods, plain_methods
 from benchmarks.fidelity.packages import package_methods
 from benchmarks.fidelity.progress import tell
 from benchmarks.fidelity.tables import Table
-from benchmarks.fidelity.talks import Talk, load_talks
+from benchmarks.fidelity.talks import HALVES, Talk, half_of, load_talks
 from benchmarks.timing import print_command
 
 Measure = Callable[[Sequence[Talk], Sequence[Method], int], Iterator[Table]]
@@ -30,6 +38,7 @@ Measure = Callable[[Sequence[Talk], Sequence[Method], int], Iterator[Table]]
 def _of_evidence(talks: Sequence[Talk], methods: Sequence[Method], limit: int) -> Iterator[Table]:
     yield from evidence.measure(talks, methods, limit)
     yield from requests.measure(talks, methods, limit)
+    yield from searches.measure(talks, methods, limit)
 
 
 MEASURES: Mapping[int, Measure] = {
@@ -44,7 +53,7 @@ MEASURES: Mapping[int, Measure] = {
 def main() -> None:
     """Print the tables of the measures that are asked for."""
     options = _options()
-    talks = load_talks(options.data)
+    talks = half_of(load_talks(options.data), options.half)
     with redirect_stdout(StringIO()) as missing:
         methods = [*own_methods(), *plain_methods(), *package_methods()]
     if options.method:
@@ -71,6 +80,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--measure", type=int, nargs="+", choices=list(MEASURES))
     parser.add_argument("--method", nargs="+", help="only methods with one of these in their name")
     parser.add_argument("--limit", type=int, default=5, help="conversations of a file a measure")
+    parser.add_argument("--half", choices=HALVES, help="of the conversations, by hash of their id")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     options.data = options.data or [DEMO]

@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
 
+from benchmarks.fidelity.memories import LLAMA_MEMORY, has_llama_index, remembered
 from benchmarks.fidelity.methods import Folded, Method, chosen
 from benchmarks.fidelity.said import content_words
 from benchmarks.fidelity.talks import MODEL, Talk, count, words_of
@@ -19,7 +20,7 @@ from ctxcore.messages.values import JsonObject
 
 
 def package_methods() -> list[Method]:
-    """What is installed of langchain-core, sumy and litellm."""
+    """What is installed of langchain-core, sumy, litellm and LlamaIndex."""
     found = []
     if is_there("langchain_core"):
         module: Any = import_module("langchain_core.messages")
@@ -31,6 +32,8 @@ def package_methods() -> list[Method]:
         os.environ.update(OFFLINE)
         if squeeze := getattr(import_module("litellm"), "compress", None):
             found.append(Method(name="litellm compress", fold=partial(_stubbed, squeeze)))
+    if has_llama_index():
+        found.append(Method(name=LLAMA_MEMORY, fold=remembered))
     return found
 
 

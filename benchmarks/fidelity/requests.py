@@ -3,7 +3,9 @@
 `then`: the conversation is compacted without the question, as it stands between two turns; then the
 question is asked, and its context built. `ev`: it is compacted with the question as its last
 message, as before a call. Beside us the methods that read the question: BM25 over all messages, and
-what is installed. Methods that do not read it are those of the tables above.
+what is installed, a kept memory of another library among it; these search the whole conversation
+anew, so that a question later or now is the same to them. Methods that do not read it are those of
+the tables above.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from itertools import groupby
 from statistics import fmean
 
 from benchmarks.fidelity.evidence import BUDGETS
+from benchmarks.fidelity.memories import LLAMA_MEMORY
 from benchmarks.fidelity.methods import Folded, Method, chosen, is_over
 from benchmarks.fidelity.progress import sampled, tell
 from benchmarks.fidelity.said import Said, content_words
@@ -26,7 +29,7 @@ from ctxcore import BudgetError, CompactionState, compact, fit
 from ctxcore.messages.values import JsonObject
 
 QUESTIONS_PER_LIMIT = 6
-READ_THE_REQUEST = ("litellm compress",)
+READ_THE_REQUEST = ("litellm compress", LLAMA_MEMORY)
 K1, B = 1.2, 0.75  # Okapi's usual constants
 
 Asked = tuple[Talk, Question]
@@ -63,6 +66,8 @@ def _add(table: Table, method: Method, budget: int, talk: Talk, question: Questi
     folded = {"ev": method.fold(asking, budget)}
     if method.is_ours:
         folded["then"] = _asked_later(talk, asking, method.name, budget)
+    else:
+        folded["then"] = folded["ev"]
     for kind, context in folded.items():
         said = Said(context or ())
         kept = fmean(said.has(words_of(talk.messages[at])) for at in question.evidence)
@@ -94,9 +99,14 @@ def _state(talk: Talk, preset: str, budget: int) -> CompactionState | None:
 def _ranked(talk: Talk, budget: int) -> Folded:
     """The last message, and the rest by BM25 with it."""
     last = len(talk.messages) - 1
-    scores = _bm25(talk.messages[:-1], words_of(talk.messages[-1]))
-    order = sorted(range(last), key=lambda at: (-scores[at], -at))
+    order = bm25_ranks(talk.until(last), words_of(talk.messages[-1]))
     return chosen(talk, [last, *order], budget)
+
+
+def bm25_ranks(talk: Talk, query: str) -> list[int]:
+    """The messages by BM25 with `query`, the best first, the newer first among equals."""
+    scores = _bm25(talk.messages, query)
+    return sorted(range(len(scores)), key=lambda at: (-scores[at], -at))
 
 
 def _bm25(messages: Sequence[JsonObject], query: str) -> list[float]:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.tokens.count import count_message, counter_for
 
 MODEL = "gpt-4"  # cl100k
+HALVES = ("even", "odd")
+"""Of the conversations: what is tuned on one is shown by the other."""
 KNOWN = Path(__file__).parent.parent / "data" / "known.json"
 """Questions about the demo conversations, by id of the conversation."""
 
@@ -109,6 +112,15 @@ def load_talks(folders: Sequence[Path]) -> list[Talk]:
     if not talks:
         raise SystemExit(f"no conversations in {', '.join(map(str, folders))}")
     return talks
+
+
+def half_of(talks: Sequence[Talk], half: str | None) -> list[Talk]:
+    """The talks of a half, by the first digit of the hash of their id; all of them for None."""
+    return [talk for talk in talks if half in (None, _half(talk.id))]
+
+
+def _half(talk_id: str) -> str:
+    return HALVES[int(sha256(talk_id.encode()).hexdigest()[0], 16) % 2]
 
 
 def count(message: JsonObject) -> int:

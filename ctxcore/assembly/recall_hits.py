@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import itemgetter
@@ -12,14 +12,16 @@ from ctxcore.assembly.history import Counted, HistoryView, repeats
 from ctxcore.assembly.recall_texts import heading, index_words_of, piece_of, says_the_same
 from ctxcore.messages.values import Role
 from ctxcore.plain import Plain
-from ctxcore.recalling.ranking import Found
-from ctxcore.recalling.requests import read_request
+from ctxcore.recalling.answers import states
+from ctxcore.recalling.ranking import Found, answering_first
+from ctxcore.recalling.requests import Query, read_request
 from ctxcore.recalling.searching import search
 from ctxcore.tokens.families import TokenCounter
 
 # Chosen: what a message answers stands before it, and its own answer behind tool calls.
 _BEFORE: Final = 2
 _BEHIND: Final = 3
+_NAMELESS_SHARE: Final = 0.3  # of the best score, for an answer that shares no word; chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +77,19 @@ def find_hits(
 ) -> list[RecallHit]:
     """The messages below `before` (default: all) that share a word with `query`, the best first.
 
+    Near them, what states the time or the number that it asks for is found without such a word.
     None is shown twice: what stands in the passage of a better hit is no hit of its own, nor is
     what says nearly the same. Excluded messages and system messages take no part.
     """
     end = view.count() + 1 if before is None else before
     anchors = view.anchors()
     hidden = frozenset((*anchors.excluded, *anchors.prompts))
-    found = search(view, read_request(query), before=end, hidden=hidden)
-    sharing = [one for one in found if one.rarity > 0]
-    heads = _heads(sharing, _rows(view, [one.seq for one in sharing]), limit)
+    request = read_request(query)
+    found = search(view, request, before=end, hidden=hidden)
+    read = _rows(view, [one.seq for one in found])
+    near = [one for one in found if one.seq in read and _is_hit(one, found[0], request, read)]
+    ranked = answering_first(near, request, _text_of(read))
+    heads = _heads(ranked, read, limit)
     seqs = _passages(heads, hidden, end)
     rows = _rows(view, {seq for passage in seqs for seq in passage})
     return [
@@ -125,8 +131,6 @@ def _heads(found: Iterable[Found], rows: Mapping[int, Counted], limit: int) -> l
     heads: list[_Head] = []
     words: list[frozenset[str]] = []
     for one in found:
-        if one.seq not in rows:
-            continue
         near = next((head for head in heads if one.seq in head.reach), None)
         if near is not None:
             if one.rarity >= near.found.rarity:
@@ -178,6 +182,19 @@ def _message(row: Counted, query: str, counter: TokenCounter) -> RecalledMessage
 def _rows(view: HistoryView, seqs: Collection[int]) -> dict[int, Counted]:
     """The messages with these numbers, without calls of our own tools and their answers."""
     return {row.seq: row for row in view.get(seqs) if not repeats(row)}
+
+
+def _is_hit(one: Found, best: Found, request: Query, rows: Mapping[int, Counted]) -> bool:
+    """Whether a message shares a word with the query, or states what it asks for near one."""
+    if one.rarity > 0:
+        return True
+    is_near = one.score >= _NAMELESS_SHARE * best.score
+    wanted = request.wanted
+    return is_near and wanted is not None and states(rows[one.seq].message.text, wanted)
+
+
+def _text_of(rows: Mapping[int, Counted]) -> Callable[[int], str]:
+    return lambda seq: rows[seq].message.text
 
 
 def _reach(seq: int) -> range:

@@ -22,7 +22,7 @@ from ctxcore.assembly.texts import recalled_message
 from ctxcore.budget import TokenBudget
 from ctxcore.facts.replacing import replacements
 from ctxcore.policy.values import Policy
-from ctxcore.recalling.ranking import Found
+from ctxcore.recalling.ranking import Found, answering_first
 from ctxcore.recalling.requests import Query, read_request
 from ctxcore.recalling.searching import search
 from ctxcore.text.languages import Language
@@ -122,7 +122,7 @@ class Recaller:
         What was replaced by a message that is shown stays away: it would stand behind that.
         """
         hits = self._sure.difference(known)
-        for seq in self._meant:
+        for seq in self._best:
             if hits.isdisjoint(range(seq - _BESIDE, seq + _BESIDE + 1)):
                 continue  # what it stands beside is shown
             together = [seq]
@@ -180,6 +180,13 @@ class Recaller:
         """The messages that are meant and those beside them, the best first."""
         near = {seq + off for seq in self._sure for off in range(-_BESIDE, _BESIDE + 1)}
         return [one.seq for one in self._found if one.seq in near]
+
+    @cached_property
+    def _best(self) -> list[int]:
+        """The same as `_rows`, what states a time or a number that is asked for further ahead."""
+        found = [one for one in self._found if one.seq in self._rows]
+        ranked = answering_first(found, self.query, lambda seq: self._rows[seq].message.text)
+        return [one.seq for one in ranked]
 
     @cached_property
     def _rows(self) -> dict[int, Counted]:

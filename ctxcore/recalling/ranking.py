@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from ctxcore.recalling.answers import states
 from ctxcore.recalling.requests import Query, Term
 
 MOST_RATED: Final = 200  # messages that are rated in full; chosen: a search takes milliseconds
@@ -20,9 +21,15 @@ _SATURATION: Final = 1.0  # k of BM25
 _BY_LENGTH: Final = 0.5  # b of BM25
 _FROM_BEFORE: Final = 0.35  # of a neighbour's own score
 _FROM_BEHIND: Final = 0.15
-_REACH: Final = 4  # messages on each side that are the stretch around a message
-_FADING: Final = 0.8  # of a term's worth to the stretch, for each message further away
-_SHARES: Final = tuple((off, _FADING ** abs(off)) for off in range(-_REACH, _REACH + 1))
+# A term's worth to the messages around it: a thing is named once and then spoken of, so that it
+# fades more slowly to those behind it. Each: messages, and the share that each step leaves.
+_TO_BEFORE: Final = (4, 0.6)
+_TO_BEHIND: Final = (8, 0.9)
+_STATED: Final = 1.25  # times the score, of what states a time or a number that is asked for
+_SHARES: Final = (
+    *((-off, _TO_BEFORE[1] ** off) for off in range(_TO_BEFORE[0], 0, -1)),
+    *((off, _TO_BEHIND[1] ** off) for off in range(_TO_BEHIND[0] + 1)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +57,16 @@ def rank(
     sizes_of: Callable[[Sequence[int]], Sequence[int]],
     *,
     hidden: Collection[int] = (),
+    most_places: int | None = None,
 ) -> list[Found]:
     """The messages that have terms of `query` or stand beside one that has, the best first.
 
     `places`: for each term, the messages that have it, of `messages` in all; `sizes_of` gives the
-    size in tokens of messages; `hidden` ones take no part.
+    size in tokens of messages; `hidden` ones take no part. A term with `most_places` may have more,
+    before these: it is as rare as in the messages between them.
     """
     having = _having(places, hidden)
-    worths = _worths(query, places, messages)
+    worths = _worths(query, places, messages, most_places)
     own = {seq: sum(worths[at].score for at in terms) for seq, terms in having.items()}
     around = _around(having, worths)
     rough = {seq: own.get(seq, 0.0) + around[seq] for seq in around if seq not in hidden}
@@ -80,6 +89,20 @@ def rank(
     )
 
 
+def answering_first(
+    found: Sequence[Found], query: Query, text_of: Callable[[int], str]
+) -> list[Found]:
+    """`found`, the best first, where a message that states what the query asks for scores more."""
+    wanted = query.wanted
+    if wanted is None:
+        return [*found]
+    scored = (
+        replace(one, score=_STATED * one.score) if states(text_of(one.seq), wanted) else one
+        for one in found
+    )
+    return sorted(scored, key=lambda one: (-one.score, -one.seq))
+
+
 def _having(places: Sequence[Sequence[int]], hidden: Collection[int]) -> Mapping[int, list[int]]:
     """The terms of each message that has any."""
     having: dict[int, list[int]] = defaultdict(list)
@@ -90,11 +113,16 @@ def _having(places: Sequence[Sequence[int]], hidden: Collection[int]) -> Mapping
     return having
 
 
-def _worths(query: Query, places: Sequence[Sequence[int]], messages: int) -> list[_Worth]:
+def _worths(
+    query: Query, places: Sequence[Sequence[int]], messages: int, most_places: int | None
+) -> list[_Worth]:
     """The worth of each term by how many messages have it."""
     worths = []
     for term, seqs in zip(query.terms, places, strict=True):
-        rarity = rarity_of(term, len(seqs), messages)
+        count, among = len(seqs), messages
+        if count == most_places:
+            among = min(messages, max(seqs) - min(seqs) + 1)
+        rarity = rarity_of(term, count, among)
         worths.append(_Worth(rarity, rarity * term.proof))
     return worths
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final
 
+from ctxcore.recalling.answers import Wanted, wanted_by
 from ctxcore.recalling.index_words import phrases_of
 from ctxcore.text.calendar import MONTHS, Day, days_in
 from ctxcore.text.inflection import forms_of, stem
-from ctxcore.text.languages import HAN_RUN, both_scripts
-from ctxcore.text.words import COMMON_WEIGHT, COMMON_WORDS, HAN_WEIGHT, STOP_WORDS, is_weak
+from ctxcore.text.languages import HAN_RUN, both_scripts, simplified
+from ctxcore.text.words import COMMON_WEIGHT, COMMON_WORDS, STOP_WORDS, han_weight, is_weak
 
 READ_CHARS: Final = 4_000  # of a request; chosen: its end and its beginning say what it wants
 MOST_TERMS: Final = 32  # chosen: the time of a search grows with them
@@ -69,6 +70,8 @@ class Query:
     terms: tuple[Term, ...] = ()
     asks: bool = False
     """Whether the request is a question, or asks for something that was said."""
+    wanted: Wanted | None = None
+    """What kind of thing it asks for."""
 
 
 def read_request(text: str, said: Sequence[str] = (), calls: Sequence[str] = ()) -> Query:
@@ -88,7 +91,11 @@ def read_request(text: str, said: Sequence[str] = (), calls: Sequence[str] = ())
     for term in chain.from_iterable(map(terms_in, map(_ends_of, lent))):
         weighed = Term(term.forms, term.weight * _LENT_WEIGHT, term.proof * share)
         terms.setdefault(term.forms[0], weighed)
-    return Query(terms=tuple(islice(terms.values(), MOST_TERMS)), asks=asks(text))
+    return Query(
+        terms=tuple(islice(terms.values(), MOST_TERMS)),
+        asks=asks(text),
+        wanted=wanted_by(text),
+    )
 
 
 def asks(text: str) -> bool:
@@ -111,8 +118,8 @@ def _words(text: str) -> Iterator[Term]:
     for phrase in phrases_of(text):
         if HAN_RUN.match(phrase[0]):
             for pair in phrase:
-                if not is_weak(pair):
-                    yield Term(both_scripts(pair), HAN_WEIGHT)
+                if not is_weak(simplified(pair)):
+                    yield Term(both_scripts(pair), han_weight(simplified(pair)))
             continue
         if len(phrase) > 1:
             yield Term((" ".join(phrase), "".join(phrase)))

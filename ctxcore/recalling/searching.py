@@ -37,5 +37,5 @@ def search(
     def sizes_of(seqs: Sequence[int]) -> Sequence[int]:
         return history.spans_tokens([(seq, seq) for seq in seqs])
 
-    found = rank(query, places, history.count(), sizes_of, hidden=hidden)
+    found = rank(query, places, history.count(), sizes_of, hidden=hidden, most_places=MOST_PLACES)
     return [one for one in found if one.seq < before]

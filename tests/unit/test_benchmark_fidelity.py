@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from benchmarks.conversations import DEMO
-from benchmarks.fidelity import caching, evidence, instructions, literals, next_calls
+from benchmarks.fidelity import (
+    caching,
+    evidence,
+    instructions,
+    literals,
+    memories,
+    next_calls,
+    requests,
+    searches,
+)
 from benchmarks.fidelity.methods import Method, chosen, is_over, own_methods, plain_methods
 from benchmarks.fidelity.progress import sampled
 from benchmarks.fidelity.said import Said, content_words
@@ -20,6 +29,7 @@ from benchmarks.fidelity.talks import (
     Talk,
     Use,
     call_values,
+    half_of,
     load_talks,
     talk_of,
 )
@@ -139,6 +149,58 @@ def test_evidence_is_all_there_when_everything_is_and_gone_when_nothing_is() -> 
     assert row(table, EVERYTHING)["ev 2k"] == 1.0
     assert row(table, EVERYTHING)["over"] == 1.0
     assert row(table, NOTHING)["ev 2k"] == 0.0
+
+
+def asked_talk() -> Talk:
+    """A talk of which a question asks for one message."""
+    said = chatter(100)
+    said[61] = assistant("The violin lies in hub 5.")
+    question = Question(question="Where is the violin?", answer="hub 5", evidence=(61,))
+    return talk_of(said, id="t", file="f", questions=(question,))
+
+
+def test_a_search_finds_the_evidence_and_peers_get_as_many_tokens() -> None:
+    table = next(searches.measure([asked_talk()], [], 1))
+
+    for name in ("recall", "BM25, the same tokens"):
+        assert table.mean(name, "R@1") == 1.0
+    ours, peer = (table.mean(n, "tokens@1") for n in ("recall", "BM25, the same tokens"))
+    assert 0 < (peer or 0) <= (ours or 0)
+
+
+def test_who_searches_the_whole_conversation_finds_the_same_now_and_later() -> None:
+    default = own_methods()[0]
+
+    table = next(requests.measure([asked_talk()], [default], 1))
+
+    ranked = "BM25 with the question"
+    assert table.mean(ranked, "then 2k") == table.mean(ranked, "ev 2k") == 1.0
+    assert table.mean(default.name, "then 2k") == 1.0
+
+
+@pytest.mark.skipif(not memories.has_llama_index(), reason="LlamaIndex is not installed")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # its store is closed by nobody
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_kept_memory_finds_an_early_message_within_the_budget() -> None:
+    talk = asked_talk()
+    asking = talk_of([*talk.messages, user(talk.questions[0].question)], id="t")
+
+    folded = memories.remembered(asking, 1_000)
+
+    assert Said(folded or ()).has("The violin lies in hub 5.")
+    assert not is_over(folded, 1_000)
+    assert memories.llama_ranks(talk, "Where is the violin?")[0] == 61
+
+
+def test_each_talk_is_in_one_of_two_halves() -> None:
+    talks = [talk_of([user("a")], id=f"t{at}") for at in range(40)]
+
+    even, odd = (half_of(talks, half) for half in ("even", "odd"))
+
+    assert {talk.id for talk in even} | {talk.id for talk in odd} == {talk.id for talk in talks}
+    assert len(even) + len(odd) == len(talks) == len(half_of(talks, None))
+    assert even
+    assert odd
 
 
 def test_values_of_the_next_call_that_were_said_are_looked_for() -> None:

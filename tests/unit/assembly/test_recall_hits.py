@@ -74,3 +74,16 @@ def test_only_what_was_said_before_a_message_is_found() -> None:
     assert (one.seq, one.after) == (1, ())
     assert find_hits(history, "ferry", WORDS, limit=9, before=1) == []
     assert find_hits(history, "ferry", WORDS, limit=0) == []
+
+
+def test_an_answer_some_messages_behind_what_was_named_is_found() -> None:
+    said = [text_message("user", f"pebble {at}") for at in range(20)]
+    for at in (5, 6, 7):
+        said[at] = text_message("user", f"the lighthouse at cape {at}")
+    said[12] = text_message("assistant", "It has 212 of them.")
+
+    hits = find_hits(
+        ListHistory(said, WORDS), "How many steps? The lighthouse cape.", WORDS, limit=9
+    )
+
+    assert 13 in {one.seq for hit in hits for one in (*hit.before, hit, *hit.after)}

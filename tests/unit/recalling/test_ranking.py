@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ctxcore.assembly.history import ListHistory
-from ctxcore.recalling.ranking import MOST_RATED, Found, rank
+from ctxcore.recalling.ranking import MOST_RATED, Found, answering_first, rank
 from ctxcore.recalling.requests import Query, Term
 from ctxcore.recalling.searching import search
 from tests.histories import user
@@ -81,6 +81,35 @@ def test_hidden_messages_take_no_part() -> None:
 
 def test_only_so_many_are_rated() -> None:
     assert len(ranked(range(1, 999, 2), messages=2_000)) == MOST_RATED
+
+
+def test_what_comes_behind_a_hit_is_near_it_for_longer_than_what_comes_before() -> None:
+    found = ranked([50])
+
+    assert order(found, 47, 53) == [53, 47]
+    assert max(one.seq for one in found) - 50 > 50 - min(one.seq for one in found)
+
+
+def test_a_term_that_has_more_places_than_were_looked_up_is_as_rare_as_between_them() -> None:
+    query = Query(terms=(CANOE,))
+
+    def rarity_at(newest: Sequence[int]) -> float:
+        found = rank(query, [newest], 9_000, lambda seqs: [9] * len(seqs), most_places=len(newest))
+        return rarity(found, newest[0])
+
+    assert rarity_at(range(9_000, 8_900, -1)) < 0.1
+    assert rarity_at(range(9_000, 0, -90)) > 4
+
+
+def test_what_states_a_time_that_is_asked_for_comes_first_among_equals() -> None:
+    found = [Found(9, 1.0, 3.0), Found(7, 0.9, 3.0), Found(5, 0.1, 3.0)]
+    texts = {9: "the canoe", 7: "the canoe, yesterday", 5: "on May 5"}
+
+    asking = answering_first(found, Query(wanted="time"), texts.__getitem__)
+    telling = answering_first(found, Query(), texts.__getitem__)
+
+    assert [one.seq for one in asking] == [7, 9, 5]
+    assert telling == found
 
 
 def test_nothing_is_found_by_nothing() -> None:

@@ -60,6 +60,17 @@ def test_a_common_word_proves_less() -> None:
     assert proofs(read_request("a wonderful canoe")) == {"wonderful": 0.5, "canoe": 1.0}
 
 
+@pytest.mark.parametrize("pair", ["今天", "喜欢", "喜歡", "有空"])
+def test_a_pair_of_a_common_word_weighs_less_than_another(pair: str) -> None:
+    found = weights(read_request(f"{pair}，灯塔"))
+
+    assert found[pair] < found["灯塔"] / 2
+
+
+def test_a_pair_that_joins_two_words_weighs_little() -> None:
+    assert weights(read_request("灯塔的楼梯"))["塔的"] < 0.3
+
+
 @pytest.mark.parametrize(
     "text",
     [
