@@ -13,25 +13,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ctxcore.messages.lazy import load_all, texts_of
-from ctxcore.salience.ranking import Ranking, Wishes, is_prose
+from ctxcore.salience.ranking import Group, Ranking, Step, Wishes, is_prose
 from ctxcore.salience.units import Unit
 from ctxcore.summarizers.checks import cut_at_sentence
-from ctxcore.summarizers.lines import LEFT_OUT, Line, labelled_lines, parse_lines
+from ctxcore.summarizers.lines import LEFT_OUT, Line, gathered, parse_lines, quotes_of
 from ctxcore.summarizers.notes import WHOLE_BYTES
 from ctxcore.summarizers.protocol import SummaryRequest
-from ctxcore.summarizers.quoting import (
-    Quotable,
-    Room,
-    Source,
-    make_quotables,
-    read_sources,
-)
+from ctxcore.summarizers.quoting import Quotable, Room, make_quotables
+from ctxcore.summarizers.sources import Source, read_sources
 from ctxcore.text.languages import Language
 from ctxcore.text.sentences import MAX_SENTENCE_CHARS
 from ctxcore.tokens.families import TokenCounter
 
 RULES_SHARE = 0.2  # of the room; chosen: people forgive a lost detail sooner than a broken rule
 PROSE_SHARE = 0.25  # of the room, filled first; chosen: outputs hold more literals per token
+FILLS = 3  # chosen: calls that are told as one take far less than each alone
 LEAST_SPARE = 4  # tokens; chosen: fewer hold no sentence
 MOST_MISSES = 200  # in a row that do not fit; chosen: the room is as good as full then
 
@@ -89,17 +85,22 @@ class ExtractiveSummarizer:
         draft.fill_rules(int(room.units * RULES_SHARE))
         draft.fill_shares(room.units)
         # The sizes of parts do not add up to the size of the whole: the rest is filled too.
-        if (spare := room.units - room.size(draft.quote().text)) > LEAST_SPARE:
-            draft.fill_shares(room.units + spare)
+        most = room.units
+        for _ in range(FILLS):
+            spare = room.units - room.size(draft.quote().text)
+            if spare <= LEAST_SPARE or not draft.chosen:
+                break
+            most += spare
+            draft.fill_shares(most)
         fitting = _fitting(draft, room)
         return fitting if fitting.text else self._best_piece(draft, request)
 
     def _best_piece(self, draft: _Draft, request: SummaryRequest) -> Quoted:
         """The beginning of the best step, where nothing fits whole."""
-        step = next(draft.ranking.steps(), None)
+        step = draft.best_step()
         if step is None:
             return Quoted()
-        whole = draft.alone(step.group, step.loose[0])
+        whole = draft.alone(step)
         start = whole.places[0][0]
         cut = self._cut(whole.text, request)
         if len(cut) > start:
@@ -125,6 +126,11 @@ def _fitting(draft: _Draft, room: Room) -> Quoted:
     return Quoted()
 
 
+def _fixed(group: Group) -> Iterator[int]:
+    """The units that are quoted wherever anything of the group is."""
+    return (place for place in range(len(group.units)) if place not in group.loose)
+
+
 @dataclass(slots=True)
 class _Draft:
     """What may be quoted for one request, and what is chosen so far."""
@@ -141,26 +147,75 @@ class _Draft:
     """Their tokens, roughly."""
 
     def __post_init__(self) -> None:
+        self.ranking = self._ranking()
+
+    def _ranking(self) -> Ranking:
         groups = [quotable.group for quotable in self.quotables]
-        self.ranking = Ranking(groups, [quotable.saliences for quotable in self.quotables])
+        return Ranking(groups, [quotable.saliences for quotable in self.quotables])
+
+    def best_step(self) -> Step | None:
+        """What is best to quote where nothing is chosen; None where there is nothing to quote."""
+        return next(self._ranking().steps(), None)
 
     def fill(self, most_tokens: int, counts: Callable[[Unit], bool] | None = None) -> None:
         """Chooses within `most_tokens` in all; with `counts`, only such units have salience."""
         misses = 0
         for step in self.ranking.steps(counts):
-            group = self.quotables[step.group].group
-            opens = self.ranking.chosen[step.group] is None
-            cost = sum(group.units[unit].tokens + group.gap_tokens for unit in step.loose)
-            cost += group.tokens if opens else 0
+            wanted = self._with_leans(step)
+            cost = self._cost(wanted)
+            request = self._request(step)
+            if request and self.tokens + cost + self._cost([request]) <= most_tokens:
+                wanted.insert(0, request)
+                cost = self._cost(wanted)
             if self.tokens + cost > most_tokens:
                 misses += 1
                 if misses >= MOST_MISSES:
                     return
                 continue
             misses = 0
-            self.ranking.take(step)
             self.tokens += cost
-            self.chosen += [(step.group, unit) for unit in step.loose]
+            for one in wanted:
+                self._take(one)
+
+    def _with_leans(self, step: Step) -> list[Step]:
+        """What is to be chosen for a step: what its units lean on first, and none of it twice."""
+        quotable = self.quotables[step.group]
+        taken = self.ranking.chosen
+        leans: dict[int, set[int]] = {}
+        for unit in (*_fixed(quotable.group), *step.loose):
+            lean = quotable.leans.get(unit)
+            while lean is not None and lean[1] not in (taken[lean[0]] or ()):
+                leans.setdefault(lean[0], set()).add(lean[1])
+                lean = self.quotables[lean[0]].leans.get(lean[1])
+        loose = leans.pop(step.group, set()) | set(step.loose)
+        steps = [Step(group=at, loose=tuple(sorted(leans[at]))) for at in sorted(leans)]
+        left = loose - (taken[step.group] or set())
+        if left or taken[step.group] is None:
+            steps.append(Step(group=step.group, loose=tuple(sorted(left))))
+        return steps
+
+    def _request(self, step: Step) -> Step | None:
+        """What the user said that the step was done for, unless anything of that is chosen."""
+        request = self.quotables[step.group].request
+        if request is None or self.ranking.chosen[request[0]] is not None:
+            return None
+        return Step(group=request[0], loose=(request[1],))
+
+    def _cost(self, steps: Sequence[Step]) -> int:
+        """The tokens that steps add, roughly."""
+        cost = 0
+        for step in steps:
+            group = self.quotables[step.group].group
+            cost += sum(group.units[unit].tokens + group.gap_tokens for unit in step.loose)
+            if self.ranking.chosen[step.group] is None:
+                cost += self.quotables[step.group].own_tokens
+        return cost
+
+    def _take(self, step: Step) -> None:
+        opens = self.ranking.chosen[step.group] is None
+        fixed = _fixed(self.quotables[step.group].group) if opens else ()
+        self.ranking.take(step)
+        self.chosen += [(step.group, unit) for unit in (*fixed, *step.loose)]
 
     def fill_rules(self, most_tokens: int) -> None:
         """Chooses among the standing instructions."""
@@ -182,12 +237,13 @@ class _Draft:
         source, unit = self.chosen.pop()
         return self.quotables[source].group.units[unit].tokens
 
-    def alone(self, source: int, unit: int) -> Quoted:
-        """The summary that quotes one unit alone."""
-        return self._quoted({source: [unit]})
+    def alone(self, step: Step) -> Quoted:
+        """The summary that quotes the best of a step alone."""
+        fixed = tuple(_fixed(self.quotables[step.group].group))
+        return self._quoted({step.group: (*fixed, *step.loose)[:1]})
 
     def quote(self) -> Quoted:
-        """The chosen quotes as lines, in their original order."""
+        """The chosen quotes as an account, in their original order."""
         chosen: dict[int, list[int]] = {}
         for source, unit in self.chosen:
             chosen.setdefault(source, []).append(unit)
@@ -195,18 +251,19 @@ class _Draft:
 
     def _quoted(self, chosen: Mapping[int, Sequence[int]]) -> Quoted:
         order = sorted(chosen)
-        quoted = [
+        lines = [
             (line, sorted({at for unit in chosen[one] for at in self._places(one, unit, line)}))
             for one, line in zip(order, self._read(order), strict=True)
         ]
-        lines, places, end = list[str](), list[tuple[int, int, tuple[int, ...]]](), 0
-        labelled = labelled_lines(quoted, self.language, as_points=self.as_points)
-        for source, (label, text) in zip(order, labelled, strict=True):
-            start = end + len(label)
-            lines.append(label + text)
-            places.append((start, start + len(text), self.sources[source].places))
-            end = start + len(text) + 1
-        return Quoted("\n".join(lines), tuple(places))
+        told = gathered(lines, as_points=self.as_points)
+        quotes = quotes_of([lines[at] for at in told], self.language, as_points=self.as_points)
+        texts, places, end = list[str](), list[tuple[int, int, tuple[int, ...]]](), 0
+        for at, (before, quote, behind) in zip(told, quotes, strict=True):
+            start = end + len(before)
+            texts += (before, quote, behind)
+            places.append((start, start + len(quote), self.sources[order[at]].places))
+            end = start + len(quote) + len(behind)
+        return Quoted("".join(texts), tuple(places))
 
     def _read(self, sources: Sequence[int]) -> list[Line]:
         """The lines of sources, with their sentences."""
@@ -218,17 +275,20 @@ class _Draft:
 
     def _places(self, source: int, unit: int, line: Line) -> Sequence[int]:
         """The sentences of a line that one unit quotes."""
-        return self.quotables[source].places[unit] or range(len(line.spans))
+        places = self.quotables[source].places[unit]
+        return range(len(line.spans)) if places is None else places
 
 
 def _sources(request: SummaryRequest, room: Room, as_points: bool) -> list[Source]:
     """What may be quoted: the lines of the summary so far, then the messages."""
     sources = [
-        Source(line=line, is_output=line.role == "tool", is_quoted=True)
+        Source(line=line, is_quoted=True)
         for line in parse_lines(request.previous, as_points=as_points)
     ]
+    topic = sources[-1].line.topic + 1 if sources else 0
     noted = request.noted if room.whole_bytes == WHOLE_BYTES else ()
-    sources += read_sources(request.messages, request.dates if as_points else (), noted)
+    dates = request.dates if as_points else ()
+    sources += read_sources(request.messages, dates, noted, topic=topic)
     return list(Outdated.of(request).left_out(sources)) if request.outdated else sources
 
 
@@ -274,11 +334,13 @@ class Outdated:
             if text is not None and not has_any and not self._may_be_in(text):
                 yield source
                 continue
+            if source.line.asked and self._has_any(source.line.asked):
+                continue
             read = source.read(text)
             current = self._without(read, has_any=has_any)
             if current is read:
                 yield source
-            elif current.line.spans:
+            elif current.line.spans or current.line.asked:
                 yield current
 
     def _may_be_in(self, line: str) -> bool:

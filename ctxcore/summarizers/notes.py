@@ -24,11 +24,14 @@ WHOLE_BYTES = WHOLE_TOKENS * 4  # a message up to this is quoted whole, or not a
 MOST_BYTES: Final = 2 * WHOLE_BYTES  # chosen: longer ones are seldom within the tokens of a unit
 _PREFIX: Final = "2 "  # the version of the notes, before the counter; others count as none
 _PIECES: Final = "\n\n"  # between the note of a text with its stretches and those of its pieces
-_NOT_PLAIN = ("```", "~~~", GAP)  # code, and what marks a gap
+_NOT_PLAIN = ("```", "~~~", GAP, "</")  # code, what marks a gap, and markup
 
 
 def stretches(spans: Sequence[Span], most_bytes: int, *, is_output: bool) -> Iterator[list[int]]:
-    """Runs of neighbouring spans that are quoted together, never across what was left out."""
+    """Runs of neighbouring spans that are quoted together, never across what was left out.
+
+    A sentence that announces what follows stands with it.
+    """
     sizes = [len(span.text.encode("utf-8", "replace")) for span in spans]
     most = most_bytes if sum(sizes) <= most_bytes else min(STRETCH_BYTES, most_bytes)
     run: list[int] = []
@@ -36,13 +39,19 @@ def stretches(spans: Sequence[Span], most_bytes: int, *, is_output: bool) -> Ite
     for place, span in enumerate(spans):
         is_full = taken + sizes[place] > most or is_output
         if run and (is_full or span == LEFT_OUT):
-            yield run
-            run, taken = [], 0
+            heading = run[1:][-1:] if span != LEFT_OUT and _announces(spans[run[-1]]) else []
+            yield run[: len(run) - len(heading)]
+            run, taken = heading, sum(sizes[at] for at in heading)
         if span != LEFT_OUT:
             run.append(place)
             taken += sizes[place]
     if run:
         yield run
+
+
+def _announces(span: Span) -> bool:
+    """Whether a sentence says what follows it."""
+    return span.text[-1] in ":："
 
 
 def dump_notes(

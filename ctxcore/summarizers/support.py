@@ -25,7 +25,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.summarizers.protocol import SummaryRequest
-from ctxcore.summarizers.quoting import read_sources
+from ctxcore.summarizers.sources import read_sources
 from ctxcore.text.calendar import MONTHS, Day, clocks_in, days_about, days_in
 from ctxcore.text.identifiers import URL, exact_strings, is_bare_number, kind_of_name
 from ctxcore.text.languages import HAN
@@ -180,8 +180,9 @@ class SummarySource:
     @classmethod
     def of(cls, request: SummaryRequest, *, facts: str = "") -> SummarySource:
         """The source of the summary that is requested, `facts` carried beside the last one too."""
+        lines = [source.line for source in read_sources(request.messages)]
         quotable = (
-            span.text for source in read_sources(request.messages) for span in source.line.spans
+            text for line in lines for text in (line.asked, *(span.text for span in line.spans))
         )
         calls = (call for message in request.messages for call in message.calls)
         texts = (

@@ -161,6 +161,11 @@ def weights_of(counts: Mapping[str, int], units: int) -> dict[str, float]:
     return {term: _factor(term) * math.log(total / count) for term, count in counts.items()}
 
 
+def content_of(terms: Iterable[str]) -> float:
+    """How much different terms say in any conversation: 1 for each word that names something."""
+    return sum(map(_factor, terms))
+
+
 def _factor(term: str) -> float:
     if term in COMMON_WORDS:
         return COMMON_WEIGHT

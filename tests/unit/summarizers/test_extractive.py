@@ -61,7 +61,7 @@ def small_talk(turns: int) -> list[Message]:
 def test_with_room_for_everything_it_quotes_everything_in_order() -> None:
     summary = summarize(user("Book seat 12A. Aisle is fine too."), assistant("Seat 12A is booked."))
 
-    assert summary == "user: Book seat 12A. Aisle is fine too.\nassistant: Seat 12A is booked."
+    assert summary == "user: Book seat 12A. Aisle is fine too.\n- Seat 12A is booked."
 
 
 def test_chinese_conversations_name_their_speakers_in_chinese() -> None:
@@ -74,8 +74,8 @@ def test_chinese_conversations_name_their_speakers_in_chinese() -> None:
 
     assert summary.splitlines() == [
         "用户：订单号是 A-4711。",
-        "助手：好的，已经查到。",
-        "工具 track：状态：已发货",
+        "- 好的，已经查到。",
+        "- 调用 track：状态：已发货",
     ]
 
 
@@ -150,7 +150,7 @@ def test_a_summary_of_a_summary_is_not_nested() -> None:
 
     second = summarize(user("The door is D-2."), previous=first)
 
-    assert second == f"{first}\nuser: The door is D-2."
+    assert second == f"{first}\n\nuser: The door is D-2."
 
 
 def test_a_summary_written_as_prose_is_carried_on_without_a_speaker() -> None:
@@ -191,7 +191,7 @@ def test_a_tool_output_is_quoted_by_its_telling_lines() -> None:
 
     summary = summarize(call, tool_result("c1", output))
 
-    assert summary.startswith("tool pytest: ")
+    assert summary.startswith("- ran pytest: ")
     assert "ERROR src/pay.py:88 KeyError: 'iban'; 1 failed, 41 passed" in summary
 
 
@@ -206,7 +206,7 @@ def test_a_tool_call_is_quoted_by_its_short_arguments() -> None:
         id="c1", name="edit", arguments='{"path": "src/a.py", "text": "' + "x" * 99 + '"}'
     )
 
-    assert summarize(Message(role="assistant", calls=(call,))) == "assistant: edit path=src/a.py"
+    assert summarize(Message(role="assistant", calls=(call,))) == "- ran edit (path=src/a.py)"
 
 
 def test_thinking_is_not_quoted_and_media_stand_as_their_labels() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from ctxcore.facts.rules import lays_down_rule
 from ctxcore.messages.values import text_message, tool_result
-from ctxcore.summarizers.lines import parse_lines, render_lines
+from ctxcore.summarizers.lines import parse_lines, quotes_of
 from ctxcore.text.languages import detect_language
 from ctxcore.text.sentences import MAX_SENTENCE_CHARS, split_sentences
 
@@ -69,13 +69,29 @@ def test_telling_is_not_instructing() -> None:
     assert not lays_down_rule("他是一个特别的人", "user")
 
 
-def test_lines_are_read_back_as_they_were_written() -> None:
-    summary = "user: One. … Three.\ntool grep: src/a.py:1; src/b.py:2\nA remark."
-    lines = parse_lines(summary)
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "user: One. … Three.\n- ran grep (TODO): src/a.py:2; src/b.py:4\n- Two files have one.",
+        "用户：查一下。\n- 调用 grep（TODO）：src/a.py:2\n- 有两个。",
+        "user: Look.\n- ran read (a.py; b.py)\n\n- ran read (c.py)\n- Done with c.\n\nuser: Go on.",
+        "user: Try f(x).\n- ran eval (f(x): 1): 2\n- ran out of memory.",
+        "A remark.\n\n- ran grep: nothing",
+    ],
+)
+def test_an_account_is_read_back_as_it_was_written(summary: str) -> None:
+    lines = [(line, _shown(line.spans)) for line in parse_lines(summary)]
+    language = detect_language([text_message("user", summary)])
 
-    shown = render_lines([(line, _shown(line.spans)) for line in lines], language="en")
+    assert "".join(map("".join, quotes_of(lines, language))) == summary
 
-    assert shown == summary
+
+def test_what_earlier_versions_wrote_is_read_as_an_account() -> None:
+    lines = parse_lines("user: One.\nassistant: Two.\ntool grep: src/a.py:1")
+
+    told = quotes_of([(line, _shown(line.spans)) for line in lines], "en")
+
+    assert "".join(map("".join, told)) == "user: One.\n- Two.\n- ran grep: src/a.py:1"
 
 
 def _shown(spans: tuple[object, ...]) -> list[int]:

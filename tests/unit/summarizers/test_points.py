@@ -9,7 +9,7 @@ import pytest
 from ctxcore.messages.values import Message, text_message
 from ctxcore.policy.values import SummaryForm
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
-from ctxcore.summarizers.lines import Line, parse_lines, render_lines
+from ctxcore.summarizers.lines import Line, parse_lines, quotes_of
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.text.languages import Language
 
@@ -90,11 +90,12 @@ def test_a_numbered_list_in_prose_is_no_list_of_points() -> None:
 
 
 def test_points_are_read_back_as_they_were_written() -> None:
-    points = "1. 2026-01-15 user: One. … Three.\n2. tool grep: src/a.py:1\n3. 2026-01-16 A remark."
+    points = "1. 2026-01-15 user: One. … Three.\n2. ran grep (a b): src/a.py:1\n3. 2026-01-16 A."
     lines = parse_lines(points, as_points=True)
 
     assert [line.date for line in lines] == ["2026-01-15", None, "2026-01-16"]
-    assert render_lines(map(_quoted, lines), language="en", as_points=True) == points
+    told = quotes_of([_quoted(line) for line in lines], "en", as_points=True)
+    assert "".join(map("".join, told)) == points
 
 
 def _quoted(line: Line) -> tuple[Line, list[int]]:
