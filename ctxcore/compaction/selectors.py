@@ -113,8 +113,7 @@ def outdated_of(ledger: Ledger) -> Outdated:
 def stated_in(ledger: Ledger) -> frozenset[int]:
     """Returns the last message of each setting that holds.
 
-    Instructions are shown in any case. Decisions of plain talk take room that LoCoMo needs for
-    evidence: it lost .015 with them.
+    Instructions are shown in any case; of decisions it is not measured whether they earn it.
     """
     return frozenset(entry.seqs[-1] for entry in ledger.held() if entry.kind == "setting")
 

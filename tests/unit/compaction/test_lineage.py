@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from ctxcore.assembly.states import CompactionState
@@ -101,7 +102,7 @@ def test_each_quote_stands_in_the_messages_that_it_names() -> None:
         for sentence in result.lineage:
             assert result.summary[sentence.start :].startswith(sentence.text)
             texts = ["".join(str(said[at]).split()) for at in sentence.messages]
-            begun = "".join(sentence.text.split(" ")[0].split("…")[0].split(";")[0].split())
+            begun = re.split(r"[\s(（…;]", sentence.text)[0]
             assert any(begun in text for text in texts)
 
 
