@@ -14,7 +14,10 @@ from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, count_words, echo
 from ctxcore.litellm_loading import LITELLM_WARNINGS
+from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.store.sql import open_store
+from ctxcore.store.values import Scope
+from tests.histories import assistant, user
 from tests.limits import HANG_SECONDS
 
 # Says more than a reader takes before it turns away, however late that is.
@@ -84,6 +87,23 @@ def ended(events: Iterable[TurnEvent]) -> TurnEnded:
     last = list(events)[-1]
     assert isinstance(last, TurnEnded)
     return last
+
+
+def compacted_session(
+    engine: ContextEngine, told: str, *, turns: int = 30, **overrides: JsonValue
+) -> str:
+    """A session of which a compaction folded the message `told`."""
+    policy: JsonObject = {"strategies": ["fold_oldest"], **overrides}
+    engine.save_policy(Scope(kind="user", owner="local"), policy)
+    session = engine.create_session("boats", system="Be brief.")
+    said = [
+        message
+        for at in range(turns)
+        for message in (user(f"pebble {at} " + "word " * 20), assistant(f"shell {at}"))
+    ]
+    engine.append(session.id, [*said[:8], user(told), assistant("Noted."), *said[8:]])
+    engine.compact(session.id)
+    return session.id
 
 
 def saying(text: str) -> ScriptedReply:

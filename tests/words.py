@@ -30,6 +30,17 @@ class Words:
         return len(text.split())
 
 
+class Quarters:
+    """A token for every four bytes begun."""
+
+    id = "quarters"
+    is_exact = True
+
+    def count(self, text: str) -> int:
+        """The quarters of the bytes of `text`, rounded up."""
+        return -(-len(text.encode("utf-8", "replace")) // 4)
+
+
 def words(count: int, word: str = "word") -> str:
     """`count` words."""
     return " ".join([word] * count)

@@ -97,15 +97,9 @@ class Call:
         return replace(self, counter=self.rule, tools_tokens=self.rule_tools_tokens, rule=None)
 
     @property
-    def oversize_share(self) -> float | None:
-        """Above what part of the window, in tokens, outputs are shortened; None: above none."""
-        ratio, budget = self.policy.oversize_ratio, self.budget
-        return None if ratio is None or budget is None else budget.usable_tokens * ratio
-
-    @property
     def least_output_tokens(self) -> int | None:
-        """What the outputs of open calls have where that part is less; None: it is not."""
-        share = self.oversize_share
+        """What the outputs of open calls have where the share of one is less; None: it is not."""
+        share = oversize_share(self.policy, self.budget)
         is_small = share is not None and share < SHORT_TOKENS and not self.policy.shortens_always
         return SHORT_TOKENS if is_small else None
 
@@ -113,6 +107,13 @@ class Call:
     def without_knowledge(self) -> Call:
         """This call as the session's own compactions see it: knowledge belongs to its call."""
         return replace(self, knowledge={}) if self.knowledge else self
+
+
+def oversize_share(policy: Policy, budget: TokenBudget | None) -> float | None:
+    """Above what part of the window, in tokens, outputs are shortened; None: above none."""
+    if policy.oversize_ratio is None or budget is None:
+        return None
+    return budget.usable_tokens * policy.oversize_ratio
 
 
 def build_context(view: HistoryView, call: Call, active: Compaction | None = None) -> Context:
@@ -443,7 +444,7 @@ class Builder:
             choice = choose_recent(
                 maker,
                 available_tokens=room,
-                oversize_tokens=self._call.oversize_share,
+                oversize_tokens=oversize_share(self._policy, self._call.budget),
                 shortened=frozenset(
                     seq for seq, _ in (*self._active.shortened, *self._active.arguments)
                 ),

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TypedDict
 
 from ctxcore.assembly.binding import OnMismatch, bind
-from ctxcore.assembly.building import Call, build_context
+from ctxcore.assembly.building import Call, build_context, oversize_share
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView, ListHistory
 from ctxcore.assembly.records import Compaction
@@ -308,6 +308,5 @@ def takes_reasoning(model: str | None) -> bool:
 
 def oversize_tokens(policy: Policy, budget: TokenBudget | None) -> int | None:
     """Above how many tokens a tool output is shortened when it is appended; None: never."""
-    if policy.oversize_ratio is None or budget is None:
-        return None
-    return int(budget.usable_tokens * policy.oversize_ratio)
+    share = oversize_share(policy, budget)
+    return None if share is None else int(share)

@@ -170,10 +170,9 @@ class Summarizing:
 
     def _others(self) -> list[Text]:
         """Returns what a summary may say besides its messages and the summary before."""
-        goal = self._view.anchors().goal
         texts = (self._active.facts, self._carried, self._focus)
         return [
-            Text(text_at(self._view, goal), () if goal is None else (goal,)),
+            _original_request(self._view),
             *(Text(line) for text in texts for line in text.splitlines()),
         ]
 
@@ -291,15 +290,19 @@ def edited_lineage(
     before = active or NOTHING_COVERED
     before = _unsummarized(before) if _is_worn(before, call.policy) else before
     rows = summary_source(view, call.policy, before, record)
-    goal = view.anchors().goal
     sources = SummarySources.of(
         [row.message for row in rows],
         [row.seq for row in rows],
         previous=before.summary,
         lineage=before.lineage,
-        others=[Text(text_at(view, goal), () if goal is None else (goal,))],
+        others=[_original_request(view)],
     )
     return lineage_of(record.summary, sources)
+
+
+def _original_request(view: HistoryView) -> Text:
+    goal = view.anchors().goal
+    return Text(text_at(view, goal), () if goal is None else (goal,))
 
 
 def _parts(rows: Sequence[Counted], stops: Sequence[int]) -> list[Sequence[Counted]]:

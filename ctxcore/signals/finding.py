@@ -39,16 +39,7 @@ from ctxcore.signals.values import FoundSignal, SignalKind
 
 _MOST_CHARS: Final = 1_200  # of a user's message; chosen: people who repeat themselves are brief
 _EARLIER_CHARS: Final = 4_000  # of the earlier one; chosen: what is longer is a document
-_STRUCTURE: Final = (
-    "[",
-    "{",
-    "<",
-    "(",
-    "|",
-    "$",
-    ">",
-    "#",
-)  # what programs write in a user's place
+_STRUCTURE: Final = tuple("[{<(|$>#")  # what programs write in a user's place
 _MOST_SENTENCES: Final = 12  # of a message that are compared; chosen: a longer one is a document
 _LAST_CHARS: Final = 400  # of an answer; chosen: what a user reacts to stands at its end
 _MOST_SAID: Final = 2  # times that a user has said the same; chosen: more are a template

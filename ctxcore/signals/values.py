@@ -28,11 +28,6 @@ class FoundSignal(Plain):
     is_covered: bool = False
     """Whether a compaction covers the first of `earlier`."""
 
-    @property
-    def is_forgetting(self) -> bool:
-        """Whether the context did not show what was said before."""
-        return tells_of_forgetting(self.verdict)
-
 
 def tells_of_forgetting(verdict: VerdictKind | None) -> bool:
     """Whether a signal about messages with this verdict means that the context hid them."""

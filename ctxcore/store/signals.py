@@ -11,6 +11,7 @@ from sqlalchemy import distinct, func, select, update
 from sqlalchemy.dialects.postgresql import insert as insert_postgres
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 
+from ctxcore.signals.values import tells_of_forgetting
 from ctxcore.store.database import Area
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.rows import dump_signal, to_signal_info
@@ -80,9 +81,8 @@ def _of_version(rows: Sequence[Any], version: int | None) -> list[Any]:
 def _counts(version: int | None, turns: int, rows: Sequence[Any]) -> SignalCounts:
     counted = Counter[str]()
     for row in rows:
-        shown = row.verdict == "kept"
-        counted["forgotten"] += 0 if shown or row.verdict is None else row.count
-        counted["overlooked"] += row.count if shown else 0
+        counted["forgotten"] += row.count if tells_of_forgetting(row.verdict) else 0
+        counted["overlooked"] += row.count if row.verdict == "kept" else 0
         counted["unplaced"] += row.count if row.verdict is None else 0
         counted["right"] += row.count if row.is_right is True else 0
         counted["wrong"] += row.count if row.is_right is False else 0

@@ -13,8 +13,7 @@ from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.messages.values import JsonObject, Message, ToolCall
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope
-from tests.engines import ended, engine_with, saying
-from tests.histories import assistant, user
+from tests.engines import compacted_session, ended, engine_with, saying
 
 CODE = "The gate code of the boathouse is 4471."
 QUESTION = "What is the gate code of the boathouse?"
@@ -24,16 +23,7 @@ TAG = "<recalled_messages>"
 
 def session_of(engine: ContextEngine, turns: int = 30) -> str:
     """A session of which a compaction folded the message with the code."""
-    engine.save_policy(Scope(kind="user", owner="local"), {"strategies": ["fold_oldest"]})
-    session = engine.create_session("boats", system="Be brief.")
-    said = [
-        message
-        for at in range(turns)
-        for message in (user(f"pebble {at} " + "word " * 20), assistant(f"shell {at}"))
-    ]
-    engine.append(session.id, [*said[:8], user(CODE), assistant("Noted."), *said[8:]])
-    engine.compact(session.id)
-    return session.id
+    return compacted_session(engine, CODE, turns=turns)
 
 
 def contents(messages: Sequence[JsonObject | Message]) -> list[str]:

@@ -13,9 +13,8 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import ImportRefusedError, NotAllowedError
 from ctxcore.engine.signals import record_signals
 from ctxcore.gateway.scripted import ScriptedReply
-from ctxcore.messages.values import JsonObject, ToolCall
-from ctxcore.store.values import Scope
-from tests.engines import ended, engine_with, saying
+from ctxcore.messages.values import ToolCall
+from tests.engines import compacted_session, ended, engine_with, saying
 from tests.histories import assistant, user
 
 CODE = "The gate code of the boathouse is 4471 and the caretaker is called Ludmilla."
@@ -24,17 +23,7 @@ AGAIN = "As I said, the gate code of the boathouse is 4471."
 
 def session_of(engine: ContextEngine, turns: int = 30) -> str:
     """A session of which a compaction folded the message with the code."""
-    policy: JsonObject = {"strategies": ["fold_oldest"], "recall_ratio": None}
-    engine.save_policy(Scope(kind="user", owner="local"), policy)
-    session = engine.create_session("boats", system="Be brief.")
-    said = [
-        message
-        for at in range(turns)
-        for message in (user(f"pebble {at} " + "word " * 20), assistant(f"shell {at}"))
-    ]
-    engine.append(session.id, [*said[:8], user(CODE), assistant("Noted."), *said[8:]])
-    engine.compact(session.id)
-    return session.id
+    return compacted_session(engine, CODE, turns=turns, recall_ratio=None)
 
 
 def kinds(engine: ContextEngine, session_id: str) -> list[tuple[str, str | None]]:

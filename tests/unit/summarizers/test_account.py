@@ -6,28 +6,12 @@ import json
 
 import pytest
 
-from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
+from ctxcore.messages.values import Message, ToolCall, tool_result
 from ctxcore.summarizers.extractive import ExtractiveSummarizer, Quoted
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.text.languages import Language
-
-
-class Quarters:
-    """A token for every four bytes begun."""
-
-    id = "quarters"
-    is_exact = True
-
-    def count(self, text: str) -> int:
-        return -(-len(text.encode()) // 4)
-
-
-def user(text: str) -> Message:
-    return text_message("user", text)
-
-
-def assistant(text: str) -> Message:
-    return text_message("assistant", text)
+from tests.histories import assistant, user
+from tests.words import Quarters
 
 
 def call(call_id: str, tool: str, **arguments: object) -> Message:

@@ -10,32 +10,15 @@ from ctxcore.messages.values import (
     Reasoning,
     Text,
     ToolCall,
-    text_message,
     tool_result,
 )
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.text.languages import Language
 from tests.effort import calls_made, processor_seconds
+from tests.histories import assistant, user
 from tests.processes import printed_under_hash_seeds
-
-
-class Quarters:
-    """A token for every four bytes begun."""
-
-    id = "quarters"
-    is_exact = True
-
-    def count(self, text: str) -> int:
-        return -(-len(text.encode()) // 4)
-
-
-def user(text: str) -> Message:
-    return text_message("user", text)
-
-
-def assistant(text: str) -> Message:
-    return text_message("assistant", text)
+from tests.words import Quarters
 
 
 def summarize(

@@ -12,22 +12,13 @@ from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.lines import Line, parse_lines, quotes_of
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.text.languages import Language
+from tests.words import Quarters
 
 JAN_15 = datetime(2026, 1, 15, 9, tzinfo=UTC)
 JAN_16 = datetime(2026, 1, 16, 9, tzinfo=UTC)
 BOOKED = text_message("user", "Book seat 12A for Ada.")
 PAID = text_message("assistant", "Seat 12A is booked and paid.")
 RAIN = text_message("user", "Take an umbrella to Bergen on Friday.")
-
-
-class Quarters:
-    """A token for every four bytes begun."""
-
-    id = "quarters"
-    is_exact = True
-
-    def count(self, text: str) -> int:
-        return -(-len(text.encode()) // 4)
 
 
 def summarize(

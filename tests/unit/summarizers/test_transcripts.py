@@ -17,18 +17,9 @@ from ctxcore.messages.values import (
     tool_result,
 )
 from ctxcore.summarizers.transcript import Entry, group_sizes, split_text, to_entries
+from tests.words import Quarters
 
 SETTINGS = settings(max_examples=100, deadline=None)
-
-
-class Quarters:
-    """A token for every four bytes begun."""
-
-    id = "quarters"
-    is_exact = True
-
-    def count(self, text: str) -> int:
-        return -(-len(text.encode("utf-8", "replace")) // 4)
 
 
 def rendered(*messages: Message, dates: tuple[datetime | None, ...] = ()) -> list[str]:
