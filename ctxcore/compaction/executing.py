@@ -592,6 +592,7 @@ def _kept_by_score(
         request=text_at(view, competing.request),
         wishes=Wishes.of(planned.focus, call.policy),
         spare_tokens=_spare_in_talk(call) if is_talk else 0,
+        is_talk=is_talk,
     )
     uncovered = {seq for block in competing.opened for seq in block}
     made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))

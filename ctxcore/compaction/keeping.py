@@ -36,6 +36,7 @@ LEAST_OPENING = 64  # chosen: a call, the frame of its result and one piece
 MOST_OTHERS = 400  # chosen: a summary leaves at most a tenth of usable free
 FRAME_TOKENS = 8  # chosen: a role and the gap marks
 GAP = "…"
+_BREAK = "\n\n"  # between paragraphs
 _BEGUN_CHARS = 24  # chosen: the beginning of a message of which no piece stays
 
 _STRETCH = 500  # chosen: blocks whose texts are read at once
@@ -206,18 +207,20 @@ def keep_blocks(
     request: str = "",
     wishes: Wishes = NO_WISHES,
     spare_tokens: int = 0,
+    is_talk: bool = False,
 ) -> tuple[Keeping, list[Addition]]:
     """Returns what stays of `blocks`, oldest first, within `room_tokens`, and the next best blocks.
 
     What the `request` asks for, and what people have `wishes` for, scores higher. `outdated`
     sentences do not stay. The `opened` blocks, which are newer, stay in any case: of their long
     messages only the best pieces, but users' messages whole. Of the next best blocks, those within
-    `spare_tokens` are chosen as if the ones before them stay.
+    `spare_tokens` are chosen as if the ones before them stay. In mere talk (`is_talk`) paragraphs
+    of long messages stay whole.
     """
     load_all(row.message for row in chain.from_iterable(opened))
     is_meeting = many_speak(row.message for row in chain.from_iterable(chain(blocks, opened)))
     groups = [
-        *_groups(blocks, outdated, is_meeting=is_meeting),
+        *_groups(blocks, outdated, is_meeting=is_meeting, is_talk=is_talk),
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
@@ -254,7 +257,11 @@ def keep_blocks(
 
 
 def _groups(
-    blocks: Sequence[Block], outdated: Outdated, *, is_meeting: bool = False
+    blocks: Sequence[Block],
+    outdated: Outdated,
+    *,
+    is_meeting: bool = False,
+    is_talk: bool = False,
 ) -> Iterator[Group]:
     """Yields the group of each block; of very many, the texts read for that are not kept.
 
@@ -272,7 +279,7 @@ def _groups(
                 if is_noted:
                     yield _noted_group(block[0])
                 else:
-                    yield group_of(block, outdated, is_meeting=is_meeting)
+                    yield group_of(block, outdated, is_meeting=is_meeting, is_talk=is_talk)
 
 
 def group_of(
@@ -281,11 +288,13 @@ def group_of(
     *,
     keeps_user: bool = False,
     is_meeting: bool = False,
+    is_talk: bool = False,
 ) -> Group:
     """Splits a block into units: calls and short messages stay with it, other units may stay.
 
     A message with an `outdated` sentence counts as long. With `keeps_user`, a user's message stays
-    however long. Long turns of a meeting are split into sentences.
+    however long. Long turns of a meeting are split into sentences; of
+    mere talk, paragraphs stay whole.
     """
     whole_tokens = TURN_TOKENS if is_meeting else WHOLE_TOKENS
     long = {
@@ -302,6 +311,7 @@ def group_of(
             seq=row.seq,
             tokens=row.sent_tokens,
             is_whole=row.seq not in long,
+            paragraph_tokens=whole_tokens if is_talk else None,
             prose_chars=SENTENCE_CHARS if is_meeting else PROSE_CHARS,
         )
     ]
@@ -382,18 +392,21 @@ def text_of(row: Counted, pieces: Pieces, *, begins: bool) -> str:
 
 
 def join_pieces(pieces: Pieces) -> str:
-    """Returns the pieces of a message as a text, with a mark for each gap."""
-    parts, run = [], ""
+    """Returns the pieces of a message as a text, with a mark for each gap.
+
+    Where a paragraph ends it ends there too, so that the next compaction finds the same ones.
+    """
+    text, run = "", ""
     for piece in pieces:
         if piece is not None:
             run += piece
             continue
         if run.strip():
-            parts.append(run.strip())
+            text += run.strip() + (_BREAK if run.endswith(_BREAK) else " ")
         run = ""
-        if parts[-1:] != [GAP]:
-            parts.append(GAP)
-    return " ".join([*parts, run.strip()] if run.strip() else parts)
+        if not text.endswith(f"{GAP} "):
+            text += f"{GAP} "
+    return (text + run.strip()).strip()
 
 
 def _addition(block: Block, group: Group, step: Step, ranking: Ranking) -> Addition:

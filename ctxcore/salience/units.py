@@ -21,9 +21,13 @@ UnitKind = Literal["talk", "call", "output"]
 WHOLE_TOKENS = 120
 """A message up to this stays whole: dropping the weaker sentences of LoCoMo's messages of 35 tokens
 loses .04 of the answers' words and more, at any budget."""
+BYTES_PER_TOKEN = 4  # chosen: as in English text
+WHOLE_BYTES = WHOLE_TOKENS * BYTES_PER_TOKEN
 PROSE_CHARS = 280  # chosen: about two sentences, so that neither is quoted without the other
 OUTPUT_CHARS = 80  # tau-bench: .78 of the next call's values at a quarter, .76 with 120
+LEAST_PARAGRAPH_CHARS = 90  # chosen: about a sentence; a heading is shorter
 
+_EMPTY_LINE = re.compile(r"\n\n+")
 _SEPARATORS = tuple(
     (re.compile(signs), re.compile(pattern))
     for signs, pattern in (
@@ -78,18 +82,21 @@ def split_message(
     tokens: int,
     is_whole: bool | None = None,
     prose_chars: int = PROSE_CHARS,
+    paragraph_tokens: int | None = None,
 ) -> list[Unit]:
     """The units of `message`, which takes `tokens`; none if it is empty.
 
     `is_whole` tells whether its text and each call are one unit; None decides by the tokens. Pieces
-    of talk have at most `prose_chars`.
+    of talk have at most `prose_chars`; with `paragraph_tokens`, paragraphs up to that are whole.
     """
     kind: UnitKind = "output" if message.is_tool_result else "talk"
     texts: list[tuple[UnitKind, str]] = [(kind, message.text)]
     texts += [("call", f"{call.name} {call.arguments}") for call in message.calls]
     if not (tokens <= WHOLE_TOKENS if is_whole is None else is_whole):
         texts = [
-            (kind, piece) for kind, text in texts for piece in pieces_of(text, kind, prose_chars)
+            (kind, piece)
+            for kind, text in texts
+            for piece in pieces_of(text, kind, prose_chars, paragraph_tokens)
         ]
     texts = [(kind, text) for kind, text in texts if text]
     shares = shares_of(tokens, [len(text.encode("utf-8", "replace")) for _, text in texts])
@@ -99,9 +106,39 @@ def split_message(
     ]
 
 
-def pieces_of(text: str, kind: UnitKind, prose_chars: int = PROSE_CHARS) -> Iterator[str]:
-    """`text` in pieces of a limited length, cut at the strongest separators."""
+def pieces_of(
+    text: str,
+    kind: UnitKind,
+    prose_chars: int = PROSE_CHARS,
+    paragraph_tokens: int | None = None,
+) -> Iterator[str]:
+    """`text` in pieces of a limited length, cut at the strongest separators.
+
+    With `paragraph_tokens`, each of several paragraphs of talk that is no larger is one piece, and
+    no piece has parts of two: a context sends neighbours of one role as the paragraphs of one
+    message.
+    """
     limit = prose_chars if kind == "talk" else OUTPUT_CHARS
+    paragraphs = [text] if kind != "talk" or paragraph_tokens is None else _paragraphs(text)
+    most_bytes = (paragraph_tokens or 0) * BYTES_PER_TOKEN if len(paragraphs) > 1 else 0
+    for paragraph in paragraphs:
+        if len(paragraph.encode("utf-8", "replace")) <= most_bytes:
+            yield paragraph
+        else:
+            yield from _pieces(paragraph, limit)
+
+
+def _paragraphs(text: str) -> list[str]:
+    """`text` cut behind empty lines; what says too little alone goes with what follows."""
+    found, start = list[str](), 0
+    for end in (line.end() for line in _EMPTY_LINE.finditer(text)):
+        if end - start >= LEAST_PARAGRAPH_CHARS:
+            found.append(text[start:end])
+            start = end
+    return [*found, text[start:]] if start < len(text) else found
+
+
+def _pieces(text: str, limit: int) -> Iterator[str]:
     start = 0
     while len(text) - start > limit:
         end = _cut(text, start, start + limit)

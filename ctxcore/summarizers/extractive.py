@@ -14,10 +14,9 @@ from dataclasses import dataclass, field, replace
 
 from ctxcore.messages.lazy import load_all, texts_of
 from ctxcore.salience.ranking import Group, Ranking, Step, Wishes, is_prose
-from ctxcore.salience.units import Unit
+from ctxcore.salience.units import WHOLE_BYTES, Unit
 from ctxcore.summarizers.checks import cut_at_sentence
 from ctxcore.summarizers.lines import LEFT_OUT, Line, gathered, parse_lines, quotes_of
-from ctxcore.summarizers.notes import WHOLE_BYTES
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.quoting import Quotable, Room, make_quotables
 from ctxcore.summarizers.sources import Source, read_sources

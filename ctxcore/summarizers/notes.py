@@ -14,13 +14,12 @@ from ctxcore.facts.rules import lays_down_rule
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Text
 from ctxcore.salience.traits import dump_note, noted_chars
-from ctxcore.salience.units import PROSE_CHARS, WHOLE_TOKENS, pieces_of
+from ctxcore.salience.units import PROSE_CHARS, WHOLE_BYTES, WHOLE_TOKENS, pieces_of
 from ctxcore.summarizers.lines import LEFT_OUT, join_spans
 from ctxcore.text.sentences import GAP, Span, split_sentences
 from ctxcore.tokens.families import TokenCounter
 
 STRETCH_BYTES = 280  # chosen: about two lines of prose, kept or left out together
-WHOLE_BYTES = WHOLE_TOKENS * 4  # a message up to this is quoted whole, or not at all
 MOST_BYTES: Final = 2 * WHOLE_BYTES  # chosen: longer ones are seldom within the tokens of a unit
 _PREFIX: Final = "2 "  # the version of the notes, before the counter; others count as none
 _PIECES: Final = "\n\n"  # between the note of a text with its stretches and those of its pieces

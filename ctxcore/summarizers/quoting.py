@@ -11,10 +11,10 @@ from ctxcore.facts.rules import lays_down_rule
 from ctxcore.messages.values import Role
 from ctxcore.salience.ranking import NO_WISHES, Group, Salience, Wishes, score_groups
 from ctxcore.salience.traits import noted_text
-from ctxcore.salience.units import Unit, UnitKind
+from ctxcore.salience.units import WHOLE_BYTES, Unit, UnitKind
 from ctxcore.summarizers.leaning import Place, find_reports, find_unsaid
 from ctxcore.summarizers.lines import join_spans
-from ctxcore.summarizers.notes import WHOLE_BYTES, noted_stretches, stretches
+from ctxcore.summarizers.notes import noted_stretches, stretches
 from ctxcore.summarizers.outputs import cue_salience
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.summarizers.sources import Source

@@ -102,6 +102,26 @@ def test_joined_pieces_are_the_message_without_what_is_gone() -> None:
     assert join_pieces(("One. ", "Two.")) == "One. Two."
 
 
+def test_a_gap_does_not_join_the_paragraphs_around_it() -> None:
+    assert join_pieces(("One.\n\n", None, "Three.")) == "One.\n\n… Three."
+    assert join_pieces(("One.\n\n", None, None, "Four.\n\n", None)) == "One.\n\n… Four.\n\n…"
+    assert join_pieces(("One.\n\n", "Two.\n\n")) == "One.\n\nTwo."
+
+
+def test_of_messages_sent_as_one_the_telling_one_stays_whole() -> None:
+    chat = f"{CHAT} {CHAT}"
+    told = f"{TOLD} {TOLD.replace('ORD', 'INV')} {TOLD.replace('ORD', 'REF')} {chat}"
+    said = [chat, chat, told, chat, chat]
+    blocks = _rows(_talk("\n\n".join(said), *[CHAT] * 60))
+    room = sum(row.sent_tokens for block in blocks for row in block) // 2
+
+    keeping, _ = keep_blocks(blocks, room, Words(), is_talk=True)
+
+    kept = {piece.strip() for piece in keeping.pieces[1] if piece}
+    assert told in kept
+    assert kept <= set(said)
+
+
 def _long(first: str, *, turns: int = 40) -> list[Message]:
     more = [text for _ in range(turns) for text in (CHAT, CHAT)]
     return _talk(first, "Noted.", *more)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
-from ctxcore.salience.units import OUTPUT_CHARS, PROSE_CHARS, split_message
+from ctxcore.salience.units import OUTPUT_CHARS, PROSE_CHARS, WHOLE_BYTES, split_message
 
 
 def test_a_short_message_is_one_unit() -> None:
@@ -26,6 +26,32 @@ def test_a_long_message_is_cut_at_sentences() -> None:
     assert all(unit.text.endswith("Monday. ") for unit in units)
     assert all(len(unit.text) <= PROSE_CHARS for unit in units)
     assert [unit.place for unit in units] == list(range(len(units)))
+
+
+def test_paragraphs_of_a_long_message_are_pieces_of_their_own() -> None:
+    first = "We paint the kitchen green on Monday. Nils brings the ladder and two brushes. " * 4
+    second = "The tiles come on Friday, and Ada will be at home from nine to let them in. All day."
+    heading = "## What is left"
+    texts = [f"{first.strip()}\n\n", f"{second} Fine.\n\n", f"{heading}\n\n{second}"]
+
+    units = split_message(
+        text_message("user", "".join(texts)), seq=0, tokens=130, paragraph_tokens=120
+    )
+
+    assert PROSE_CHARS < len(first) < WHOLE_BYTES
+    assert [unit.text for unit in units] == texts
+
+
+def test_a_paragraph_too_long_to_stay_whole_is_cut_at_sentences() -> None:
+    long, short = "The kitchen will be painted green, as we said. " * 12, "Ada is at home at nine."
+    text = f"{long}\n\n{short}"
+
+    *cut, last = split_message(text_message("user", text), seq=0, tokens=150, paragraph_tokens=120)
+
+    assert last.text == short
+    assert len(cut) > 1
+    assert all(len(unit.text) <= PROSE_CHARS for unit in cut)
+    assert "".join(unit.text for unit in (*cut, last)) == text
 
 
 def test_a_long_chinese_message_is_cut_at_sentences() -> None:

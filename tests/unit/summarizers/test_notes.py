@@ -24,11 +24,10 @@ from ctxcore.salience.traits import (
     noted_traits,
     read_traits,
 )
-from ctxcore.salience.units import WHOLE_TOKENS, split_message
+from ctxcore.salience.units import WHOLE_BYTES, WHOLE_TOKENS, split_message
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.lines import join_spans
 from ctxcore.summarizers.notes import (
-    WHOLE_BYTES,
     dump_notes,
     noted_pieces,
     noted_stretches,
