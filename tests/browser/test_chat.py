@@ -30,6 +30,12 @@ def say(page: Page, text: str) -> None:
     field.press("Enter")
 
 
+def press(page: Page, button: Locator) -> None:
+    """Presses a button by keyboard: a click misses what a table moves while it loads."""
+    page.wait_for_selector(IS_IDLE)
+    button.press("Enter")
+
+
 def sidebar_link(page: Page, name: str) -> Locator:
     return page.get_by_test_id("stSidebarNavItems").get_by_role("link", name=name)
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
 from tests.browser.conftest import Server, fresh_page
-from tests.browser.test_chat import IS_IDLE, open_session, say
+from tests.browser.test_chat import IS_IDLE, open_session, press, say
 from tests.losing_sessions import ticket_session
 
 pytestmark = pytest.mark.browser
@@ -96,8 +96,9 @@ def test_a_pin_in_the_dialog_works_the_proposal_out_again(page: Page, server: Se
     say(page, "/compact")
     dialog = page.get_by_role("dialog")
     dialog.locator(".st-key-compact_lost summary").click()
+    dialog.get_by_test_id("stDataFrame").wait_for()
 
-    dialog.get_by_role("button", name="Pin message").click()
+    press(page, dialog.get_by_role("button", name="Pin message"))
 
     expect(dialog.get_by_text("is pinned. Every context contains it")).to_be_visible()
     expect(dialog.get_by_role("button", name="Confirm")).to_be_enabled()
@@ -105,7 +106,7 @@ def test_a_pin_in_the_dialog_works_the_proposal_out_again(page: Page, server: Se
     expect(page.get_by_text("The proposal was updated.")).to_be_visible()
     expect(dialog.get_by_role("button", name=re.compile("Pin message"))).to_be_visible()
 
-    dialog.get_by_role("button", name="Unpin message").click()
+    press(page, dialog.get_by_role("button", name="Unpin message"))
 
     expect(dialog.get_by_text("may be shortened and folded again")).to_be_visible()
     expect(dialog.get_by_role("button", name="Confirm")).to_be_enabled()
