@@ -1,8 +1,8 @@
 """The tool outputs that are measured: recorded ones, and long lists made of their records.
 
-A folder holds files of one JSON object a line with `content`, and where they are known `kind`,
-`query` (the request and the call) and `used` (values of the output that the conversation says later
-and that nobody had said before, in lower case).
+A folder, or its folder `tool_outputs`, holds files of one JSON object a line with `content`, and
+where they are known `kind`, `query` (the request and the call) and `used` (values of the output
+that the conversation says later and that nobody had said before, in lower case).
 """
 
 from __future__ import annotations
@@ -50,14 +50,21 @@ class Needle:
 
 
 def load_outputs(folder: Path, counter: TokenCounter) -> list[Output]:
-    """Every output of the files in `folder`, counted."""
-    lines = (line for path in sorted(folder.glob("*.jsonl")) for line in _lines(path))
-    return [_output(json.loads(line), counter) for line in lines]
+    """Every output of the files in `folder`, counted; a line of another form ends the program."""
+    inner = folder / "tool_outputs"
+    paths = sorted((inner if inner.is_dir() else folder).glob("*.jsonl"))
+    return [_output(record, counter) for path in paths for record in _records_of(path)]
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _records_of(path: Path) -> Iterator[JsonObject]:
     with path.open(encoding="utf-8") as file:
-        yield from (line for line in file if line.strip())
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            record = json.loads(line) if is_json(line) else None
+            if not isinstance(record, dict) or "content" not in record:
+                raise SystemExit(f"{path}, line {number}: an object with `content` is expected")
+            yield record
 
 
 def _output(record: JsonObject, counter: TokenCounter) -> Output:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import distinct, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, distinct, func, select, update
 from sqlalchemy.dialects.postgresql import insert as insert_postgres
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 
@@ -50,7 +51,7 @@ class Signals(Area):
     def signal_counts(self, user_id: str) -> list[SignalCounts]:
         present = (SESSION.c.user_id == user_id) & SESSION.c.deleted_at.is_(None)
         turns = (
-            select(CALL.c.policy_version_id, func.count(distinct(CALL.c.turn_id)).label("turns"))
+            select(CALL.c.policy_version_id, func.count(distinct(CALL.c.turn_id)))
             .join(SESSION, SESSION.c.id == CALL.c.session_id)
             .where(present, CALL.c.turn_id.is_not(None))
             .group_by(CALL.c.policy_version_id)
@@ -63,22 +64,45 @@ class Signals(Area):
             .group_by(*columns)
         )
         with self._database.read() as connection:
-            made = {row.policy_version_id: row.turns for row in connection.execute(turns)}
+            made = _by_version(connection, turns)
+            forgetful = _by_version(connection, _forgetful_turns(present))
             rows = connection.execute(signals).all()
         versions = sorted(
             {*made, *(row.policy_version_id for row in rows)}, key=lambda id_: id_ or 0
         )
         return [
-            _counts(version, made.get(version, 0), _of_version(rows, version))
+            replace(
+                _counts(_of_version(rows, version)),
+                policy_version_id=version,
+                turns=made.get(version, 0),
+                forgetful_turns=forgetful.get(version, 0),
+            )
             for version in versions
         ]
+
+
+def _forgetful_turns(present: ColumnElement[bool]) -> Select[Any]:
+    """Messages by version that a signal of forgetting is about, unless all were dismissed."""
+    hidden = SIGNAL.c.verdict.is_not(None) & (SIGNAL.c.verdict != "kept")
+    found = (
+        select(SIGNAL.c.policy_version_id, SIGNAL.c.session_id, SIGNAL.c.seq)
+        .distinct()
+        .join(SESSION, SESSION.c.id == SIGNAL.c.session_id)
+        .where(present, hidden, SIGNAL.c.is_right.is_not(False))
+        .subquery()
+    )
+    return select(found.c.policy_version_id, func.count()).group_by(found.c.policy_version_id)
+
+
+def _by_version(connection: Connection, counted: Select[Any]) -> dict[int | None, int]:
+    return {row[0]: row[1] for row in connection.execute(counted)}
 
 
 def _of_version(rows: Sequence[Any], version: int | None) -> list[Any]:
     return [row for row in rows if row.policy_version_id == version]
 
 
-def _counts(version: int | None, turns: int, rows: Sequence[Any]) -> SignalCounts:
+def _counts(rows: Sequence[Any]) -> SignalCounts:
     counted = Counter[str]()
     for row in rows:
         counted["forgotten"] += row.count if tells_of_forgetting(row.verdict) else 0
@@ -86,4 +110,4 @@ def _counts(version: int | None, turns: int, rows: Sequence[Any]) -> SignalCount
         counted["unplaced"] += row.count if row.verdict is None else 0
         counted["right"] += row.count if row.is_right is True else 0
         counted["wrong"] += row.count if row.is_right is False else 0
-    return SignalCounts(policy_version_id=version, turns=turns, **counted)
+    return SignalCounts(policy_version_id=None, turns=0, **counted)

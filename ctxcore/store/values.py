@@ -288,6 +288,8 @@ class SignalCounts(Plain):
     """Signals of what it showed."""
     unplaced: int = 0
     """Signals of which it is not known what they mean."""
+    forgetful_turns: int = 0
+    """Turns with a signal of what the context did not show that nobody dismissed."""
     right: int = 0
     wrong: int = 0
     """Those that a person dismissed."""

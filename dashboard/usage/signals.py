@@ -57,7 +57,7 @@ def _of_policy(counts: SignalCounts) -> Row:
         t("usage.signals.policy"): name,
         t("usage.turns"): counts.turns,
         t("usage.signals.forgotten"): counts.forgotten,
-        t("usage.signals.share"): round(100 * counts.forgotten / counts.turns, 1),
+        t("usage.signals.share"): round(100 * counts.forgetful_turns / counts.turns, 1),
         t("usage.signals.overlooked"): counts.overlooked,
         t("usage.signals.right"): f"{counts.right} / {judged}" if judged else "–",
     }

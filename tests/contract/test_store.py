@@ -884,7 +884,7 @@ class TestSignals:
         assert (judged.is_right, judged.judged_at) == (False, SOON)
         [counts] = store.signal_counts("ada")
         assert (counts.forgotten, counts.overlooked, counts.wrong, counts.right) == (1, 1, 1, 0)
-        assert counts.precision == 0
+        assert (counts.precision, counts.forgetful_turns) == (0, 0)
         taken_back = store.judge_signal("s", first.id, is_right=None, at=LATER)
         assert (taken_back.is_right, taken_back.judged_at) == (None, None)
         with pytest.raises(RecordNotFoundError, match="signal"):
@@ -906,11 +906,15 @@ class TestSignals:
                 [SignalInfo(seq=number + 1, kind="asked_again", verdict="dropped", **at)]  # type: ignore[arg-type]
             )
 
+        said_so = SignalInfo(seq=2, kind="said_so", verdict="dropped", **at)  # type: ignore[arg-type]
+        store.record_signals([replace(said_so, session_id="s")])
+
         counts = [
-            (one.policy_version_id, one.turns, one.forgotten) for one in store.signal_counts("ada")
+            (one.policy_version_id, one.turns, one.forgotten, one.forgetful_turns)
+            for one in store.signal_counts("ada")
         ]
 
-        assert counts == [(None, 1, 1), (7, 1, 1)]
+        assert counts == [(None, 1, 1, 1), (7, 1, 2, 1)]
         store.delete("s", at=SOON)
         assert store.signal_counts("ada") == []
 
