@@ -27,6 +27,8 @@ def open_session(page: Page, server: Server, session: SessionInfo) -> None:
 def say(page: Page, text: str) -> None:
     field = page.locator(".st-key-chat_ask textarea")
     field.fill(text)
+    # Enter does nothing while a file is still on its way.
+    expect(page.get_by_test_id("stChatInputSubmitButton")).to_be_enabled()
     field.press("Enter")
 
 
