@@ -15,7 +15,8 @@ from ctxcore.assembly.history import Counted, HistoryView, requests_by_seq, shor
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction, ShortArguments
 from ctxcore.compaction.beside import shown_beside
-from ctxcore.compaction.carried_facts import ledger_for, with_facts
+from ctxcore.compaction.carried_facts import ledger_for, room_beside, stated_tokens, with_facts
+from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS
 from ctxcore.compaction.keeping import Keeping, Pieces, keep_blocks, text_of
 from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience, with_losses
 from ctxcore.compaction.planning import EMERGENCY
@@ -316,8 +317,13 @@ class _Executor:
         )
 
     def _summarized(self) -> Compaction:
-        """The record with a summary; quotes take the place of one that the check refused."""
+        """The record with a summary; quotes take the place of one that the check refused.
+
+        Without one where facts leave no room to quote.
+        """
         covering = self._covering(self.plan.covered_until)
+        if not self._may_quote(covering):
+            return covering
         summarizing = self._summarizing(self.summarizer, self._beside(covering))
         try:
             return summarizing.summarized(covering, self.plan.stops)
@@ -328,6 +334,19 @@ class _Executor:
             self.check = summarizing.check
         quoting = self._summarizing(ExtractiveSummarizer(self.call.counter))
         return quoting.summarized(covering, self.plan.stops)
+
+    def _may_quote(self, covering: Compaction) -> bool:
+        """Whether what people laid down, which comes first in a small window, leaves room to quote.
+
+        A summary that a model writes, and one that there is, have their room in any case.
+        """
+        if not isinstance(self.summarizer, ExtractiveSummarizer) or covering.summary:
+            return True
+        stated = stated_tokens(self.view, self.call)
+        framed = replace(covering, facts="", summary=".")
+        return not stated or (
+            room_beside(self.view, self.call, framed) - stated >= LEAST_SUMMARY_TOKENS
+        )
 
     def _beside(self, covering: Compaction) -> str:
         """What the context shows beside the summary of a model, for the form that asks for it."""
@@ -372,7 +391,7 @@ class _Executor:
         """
         plan, view, call = self.plan, self.view, self.call
         if plan.fold:
-            record = self._filled(self._carrying(record))
+            record = self._completed(record)
         before, after = plan.before_tokens, input_size(view, call, record)
         steps, strategies = tuple(self._steps(after, failure)), strategies or plan.strategies
         problem: Reason | None = None
@@ -422,6 +441,21 @@ class _Executor:
             strategies=strategies,
             check=self.check,
         )
+
+    def _completed(self, record: Compaction) -> Compaction:
+        """Returns `record` with its facts, and with blocks in the room that is left.
+
+        Where what was laid down comes first, those blocks may show some of it: then it is not
+        carried as well, and the room goes to others.
+        """
+        filled = self._filled(self._carrying(record))
+        if not stated_tokens(self.view, self.call):
+            return filled
+        for _ in range(_FILLS):
+            kept, filled = filled.kept, self._filled(self._carrying(filled))
+            if filled.kept == kept:
+                return filled
+        return self._carrying(filled)
 
     def _carrying(self, record: Compaction) -> Compaction:
         """Returns `record` with its facts; what a model's summary lost comes back as it has room.
