@@ -336,17 +336,18 @@ class _Executor:
         return quoting.summarized(covering, self.plan.stops)
 
     def _may_quote(self, covering: Compaction) -> bool:
-        """Whether what people laid down, which comes first in a small window, leaves room to quote.
+        """Whether what was laid down, where it comes first, leaves room to quote as well.
 
-        A summary that a model writes, and one that there is, have their room in any case.
+        In mere talk whole messages take that room. A summary that a model writes, and one that
+        there is, have theirs in any case.
         """
-        if not isinstance(self.summarizer, ExtractiveSummarizer) or covering.summary:
-            return True
         stated = stated_tokens(self.view, self.call)
+        is_quoting = isinstance(self.summarizer, ExtractiveSummarizer)
+        if not (stated and is_quoting) or covering.summary:
+            return True
         framed = replace(covering, facts="", summary=".")
-        return not stated or (
-            room_beside(self.view, self.call, framed) - stated >= LEAST_SUMMARY_TOKENS
-        )
+        room = room_beside(self.view, self.call, framed) - stated
+        return room >= LEAST_SUMMARY_TOKENS and not self.plan.is_talk
 
     def _beside(self, covering: Compaction) -> str:
         """What the context shows beside the summary of a model, for the form that asks for it."""
@@ -448,8 +449,11 @@ class _Executor:
         Where what was laid down comes first, those blocks may show some of it: then it is not
         carried as well, and the room goes to others.
         """
-        filled = self._filled(self._carrying(record))
-        if not stated_tokens(self.view, self.call):
+        carried, stated = self._carrying(record), stated_tokens(self.view, self.call)
+        if stated and stated > room_beside(self.view, self.call, replace(record, facts="")):
+            return carried
+        filled = self._filled(carried)
+        if not stated:
             return filled
         for _ in range(_FILLS):
             kept, filled = filled.kept, self._filled(self._carrying(filled))
