@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import Counted, HistoryView
+from ctxcore.assembly.reading import WHOLE
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import elide, facts_message
 from ctxcore.budget import TokenBudget
@@ -33,6 +34,7 @@ from ctxcore.tokens.families import TokenCounter
 MOST_MEMORIES: Final = 10  # the latest; source: the `ladder` design
 PASSAGES_PART: Final = 4  # chosen: pinned passages may take a quarter of usable
 SMALL_TOKENS: Final = 1_000  # of a target; chosen: half a page, in which few messages stay whole
+STATED_SHARE: Final = 0.05  # of all that was said; chosen: below, stray rules of a long talk
 _STRETCH = 500  # chosen: messages read at a time
 
 _TITLES: Mapping[Language, Mapping[str, str]] = {
@@ -321,7 +323,8 @@ def stated_tokens(view: HistoryView, call: Call) -> int:
     """Returns what the statements that hold take, where they come before all else; elsewhere 0.
 
     That is in a small window if they need more than rules may take anyway, in the record and in as
-    much again put back: then what was laid down is what the conversation is about.
+    much again put back, and are a good part of all that was said: then what was laid down is what
+    the conversation is about.
     """
     budget = call.budget
     if budget is None or not budget.facts_tokens or budget.target_tokens > SMALL_TOKENS:
@@ -330,11 +333,12 @@ def stated_tokens(view: HistoryView, call: Call) -> int:
     frame = _frame_tokens(call.counter)
     text = render_facts(
         _of_others(stated, (*view.anchors().excluded, *view.anchors().system)),
-        max_tokens=budget.target_tokens,
+        max_tokens=WHOLE,
         counter=call.counter,
     )
-    needed = frame + text.tokens
-    return needed if needed > 2 * budget.min_instruction_tokens else 0
+    needed, said = frame + text.tokens, view.totals(after=0).tokens
+    is_much = needed > 2 * budget.min_instruction_tokens and needed >= said * STATED_SHARE
+    return min(needed, budget.target_tokens) if is_much else 0
 
 
 def room_beside(view: HistoryView, call: Call, record: Compaction) -> int:

@@ -79,3 +79,15 @@ def test_a_single_rule_leaves_the_summary_its_room() -> None:
 
     assert result.summary
     assert "never order nuts" in _text(result).lower()
+
+
+def test_the_next_compaction_still_has_it() -> None:
+    first = _compacted(STATED, 280)
+    said: list[JsonObject] = [{"role": "user", "content": "The tailor's code is ZP-7714."}]
+    further = [*_conversation(STATED), *said, *_conversation(TALKS)[1:]]
+
+    second = compact(further, max_tokens=280, target_tokens=280, force=True, state=first.state)
+
+    wanted = ["nuts", "side door", "10.4.0.17", "$710", "Cedar", "QX-2231", "ZP-7714"]
+    assert [one for one in wanted if one not in _text(second)] == []
+    assert second.context.tokens <= 280
