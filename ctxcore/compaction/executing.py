@@ -15,7 +15,8 @@ from ctxcore.assembly.history import Counted, HistoryView, requests_by_seq, shor
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction, ShortArguments
 from ctxcore.compaction.beside import shown_beside
-from ctxcore.compaction.carried_facts import ledger_for, with_facts
+from ctxcore.compaction.carried_facts import ledger_for, room_beside, stated_tokens, with_facts
+from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS
 from ctxcore.compaction.keeping import Keeping, Pieces, keep_blocks, text_of
 from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience, with_losses
 from ctxcore.compaction.planning import EMERGENCY
@@ -316,8 +317,13 @@ class _Executor:
         )
 
     def _summarized(self) -> Compaction:
-        """The record with a summary; quotes take the place of one that the check refused."""
+        """The record with a summary; quotes take the place of one that the check refused.
+
+        Without one where facts leave no room to quote.
+        """
         covering = self._covering(self.plan.covered_until)
+        if not self._may_quote(covering):
+            return covering
         summarizing = self._summarizing(self.summarizer, self._beside(covering))
         try:
             return summarizing.summarized(covering, self.plan.stops)
@@ -328,6 +334,20 @@ class _Executor:
             self.check = summarizing.check
         quoting = self._summarizing(ExtractiveSummarizer(self.call.counter))
         return quoting.summarized(covering, self.plan.stops)
+
+    def _may_quote(self, covering: Compaction) -> bool:
+        """Whether what was laid down, where it comes first, leaves room to quote as well.
+
+        In mere talk whole messages take that room. A summary that a model writes, and one that
+        there is, have theirs in any case.
+        """
+        stated = stated_tokens(self.view, self.call)
+        is_quoting = isinstance(self.summarizer, ExtractiveSummarizer)
+        if not (stated and is_quoting) or covering.summary:
+            return True
+        framed = replace(covering, facts="", summary=".")
+        room = room_beside(self.view, self.call, framed) - stated
+        return room >= LEAST_SUMMARY_TOKENS and not self.plan.is_talk
 
     def _beside(self, covering: Compaction) -> str:
         """What the context shows beside the summary of a model, for the form that asks for it."""
@@ -372,7 +392,7 @@ class _Executor:
         """
         plan, view, call = self.plan, self.view, self.call
         if plan.fold:
-            record = self._filled(self._carrying(record))
+            record = self._completed(record)
         before, after = plan.before_tokens, input_size(view, call, record)
         steps, strategies = tuple(self._steps(after, failure)), strategies or plan.strategies
         problem: Reason | None = None
@@ -422,6 +442,24 @@ class _Executor:
             strategies=strategies,
             check=self.check,
         )
+
+    def _completed(self, record: Compaction) -> Compaction:
+        """Returns `record` with its facts, and with blocks in the room that is left.
+
+        Where what was laid down comes first, those blocks may show some of it: then it is not
+        carried as well, and the room goes to others.
+        """
+        carried, stated = self._carrying(record), stated_tokens(self.view, self.call)
+        if stated and stated > room_beside(self.view, self.call, replace(record, facts="")):
+            return carried
+        filled = self._filled(carried)
+        if not stated:
+            return filled
+        for _ in range(_FILLS):
+            kept, filled = filled.kept, self._filled(self._carrying(filled))
+            if filled.kept == kept:
+                return filled
+        return self._carrying(filled)
 
     def _carrying(self, record: Compaction) -> Compaction:
         """Returns `record` with its facts; what a model's summary lost comes back as it has room.
