@@ -109,25 +109,28 @@ class Recaller:
             return Query()
         return read_request(request.message.text, self._said_before(request), self._called())
 
-    def choose(self, layout: Layout, room_tokens: int) -> Recalled | None:
-        """What the newest request recalls of what `layout` does not show, within `room_tokens`."""
+    def choose(self, layout: Layout, room_tokens: int, *, is_free: bool) -> Recalled | None:
+        """What the newest request recalls of what `layout` does not show, within `room_tokens`.
+
+        `is_free`: no message gives way for it, so that a clear question takes more.
+        """
         request, limit = self.reading.last_user, min(room_tokens, self.most_tokens)
         if request is None or limit < LEAST_TOKENS or not self.query.terms:
             return None
         shown = {item.seq for item in layout.messages if item.verdict == "kept"}
         known = shown.union(seq for one in layout.recalled for seq in one.seqs)
-        return self._within(request, limit, self._to_show(known))
+        return self._within(request, limit, self._to_show(known, is_free=is_free))
 
-    def _to_show(self, known: Collection[int]) -> Iterator[tuple[int, ...]]:
+    def _to_show(self, known: Collection[int], *, is_free: bool) -> Iterator[tuple[int, ...]]:
         """The messages that are not `known`, the best first, each with all that replaced it.
 
-        What stands beside a message that is meant and not shown comes before all else, and alone
-        where the request is no clear question. What was replaced by a message that is shown stays
-        away: it would stand behind that.
+        What stands beside a message that is meant and not shown comes before all else, which only
+        a clear question takes, and only free room. What was replaced by a message that is shown
+        stays away: it would stand behind that.
         """
         hits = self._sure.difference(known)
         near = [seq for seq in self._best if not hits.isdisjoint(_beside(seq))]
-        others = set(self._best).difference(near) if self.query.is_clear else ()
+        others = set(self._best).difference(near) if is_free and self.query.is_clear else ()
         for seq in (*near, *filter(others.__contains__, self._best)):
             together = [seq]
             while (newer := self._replaced.get(together[-1])) is not None:

@@ -122,10 +122,13 @@ def test_a_clear_question_takes_more_than_what_stands_beside_its_hits_where_ther
     far = user("The jetty was painted by Ingeborg.")
     history = [*around(beside, assistant("Noted.")), *around(far, assistant("Noted."))]
 
-    said = answer(history, "What gate code has the jetty in Visby?", usable=1_500)
+    folded = compact(history, max_tokens=6_000, target_tokens=60, force=True)
+    request = user("What gate code has the jetty in Visby?")
 
-    assert beside.text in said
-    assert far.text in said
+    made = fit([*history, request], max_tokens=6_000, state=folded.state)
+
+    assert beside.text in recalled(made)
+    assert far.text in recalled(made)
 
 
 def test_an_answer_comes_with_its_question() -> None:
