@@ -262,6 +262,9 @@ def with_facts(
         if stated_tokens(view, call):
             first |= {*STATEMENTS}
             first_room = max(first_room, room_beside(view, call, record))
+        if budget.target_tokens <= SMALL_TOKENS:  # what has no room would all be left out
+            most = room_beside(view, call, record)
+            first_room, room = min(first_room, most), min(room, most)
         carried = render_facts(
             _wanted([entry for entry in entries if not shown.says(entry.fact)], wishes),
             max_tokens=room - frame,

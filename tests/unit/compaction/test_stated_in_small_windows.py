@@ -91,3 +91,20 @@ def test_the_next_compaction_still_has_it() -> None:
     wanted = ["nuts", "side door", "10.4.0.17", "$710", "Cedar", "QX-2231", "ZP-7714"]
     assert [one for one in wanted if one not in _text(second)] == []
     assert second.context.tokens <= 280
+
+
+def test_in_the_smallest_window_a_decision_stays_whole_and_no_quote_of_nothing() -> None:
+    decision = "You know what, final answer: we paint the boats green and sell the blue ones."
+    said = ["Let's plan the summer.", decision]
+    said += ["How is the weather?", "I was thinking about lunch.", "What a week it was."]
+    messages: list[JsonObject] = []
+    for text in said:
+        messages.append({"role": "user", "content": text})
+        messages.append({"role": "assistant", "content": "Noted. Shall we go on?"})
+    messages.append({"role": "user", "content": "What comes next?"})
+
+    result = compact(messages, max_tokens=90, target_tokens=90, force=True)
+
+    assert decision in _text(result)
+    assert not result.summary
+    assert result.context.tokens <= 90
