@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from ctxcore.assembly.building import NOTHING_COVERED, Call
+from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
 from ctxcore.assembly.history import Counted, HistoryView, requests_by_seq, shorten_row
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction, ShortArguments
 from ctxcore.compaction.beside import shown_beside
 from ctxcore.compaction.carried_facts import ledger_for, room_beside, stated_tokens, with_facts
 from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS
-from ctxcore.compaction.keeping import Keeping, Pieces, keep_blocks, text_of
+from ctxcore.compaction.keeping import Addition, Keeping, Pieces, keep_blocks, text_of
 from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience, with_losses
 from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.compaction.plans import CompactionPlan, Competing
@@ -454,6 +454,8 @@ class _Executor:
         Where what was laid down comes first, those blocks may show some of it: then it is not
         carried as well, and the room goes to others.
         """
+        if self._is_packed:
+            return self._carrying(self._packed(record))
         carried, stated = self._carrying(record), stated_tokens(self.view, self.call)
         bare = replace(record, facts="")
         if stated and carried.facts and stated > room_beside(self.view, self.call, bare):
@@ -520,14 +522,10 @@ class _Executor:
 
     def _filled(self, record: Compaction) -> Compaction:
         """Returns `record` with the next best blocks in the room that the summary left."""
-        budget, cut = self.call.budget, record.covered_until
-        additions = [added for added in self.plan.next_best if max(added.block) <= cut]
+        budget, additions = self.call.budget, self._additions(record)
         if budget is None or not self.plan.next_best:
             return record
-        seqs = {*record.kept, *(seq for added in additions for seq in added.block)}
-        short = {seq for seq, _ in self.active.arguments}
-        rows = with_short_calls(self.view.get(seqs), self.call, short)
-        keeping = Keeping.having(rows, record.kept, self.plan.pieces or {}, self.call.counter)
+        keeping = self._keeping(record, additions)
         for _ in range(_FILLS):
             tokens = keeping.tokens
             # Not `input_size`: a context is chosen before its messages are merged.
@@ -536,15 +534,74 @@ class _Executor:
                 left -= keeping.add(addition, left) or 0
             if keeping.tokens == tokens:
                 break
-            texts = {seq: text for seq, text in record.shortened if seq > cut}
-            texts |= _joined(rows, keeping.pieces, cut)
-            record = replace(
-                record,
-                kept=keeping.seqs,
-                shortened=tuple(sorted(texts.items())),
-                arguments=self._kept_arguments(record, keeping.seqs),
-            )
+            record = self._having(record, keeping)
         return record
+
+    @property
+    def _is_packed(self) -> bool:
+        """Whether blocks that stay are chosen by what each adds to the context.
+
+        Not where much was laid down: facts hold more of it.
+        """
+        is_tiny = self.plan.is_talk and _is_tiny(self.plan, self.call)
+        return is_tiny and _quotes(self.summarizer) and not stated_tokens(self.view, self.call)
+
+    def _packed(self, record: Compaction) -> Compaction:
+        """Returns `record` with the best blocks whose context is within the target.
+
+        In so small a window, frames that merged neighbours share are a good part of it: what a
+        block takes is read from the context. Blocks whose words alone do not fit are not tried.
+        """
+        budget, counter = self.call.budget, self.call.counter
+        if budget is None:
+            return record
+        additions = self._additions(record)
+        keeping = self._keeping(record, additions)
+        left = budget.target_tokens - self._whole_size(record)
+        for addition in additions:
+            tried = keeping.copy()
+            tried.add(addition)
+            texts = (tried.text(seq) for seq in addition.block if seq not in keeping.sizes)
+            if sum(map(counter.count, texts)) > left:
+                continue
+            longer = self._having(record, tried)
+            longer_left = budget.target_tokens - self._whole_size(longer)
+            if longer_left >= 0:
+                keeping, record, left = tried, longer, longer_left
+        return record
+
+    def _whole_size(self, record: Compaction) -> int:
+        """Returns the size of all that `record` shows, were the window large enough.
+
+        Without rules put back and messages recalled: they have the room that is left.
+        """
+        policy = self.call.policy.override(facts_ratio=None, recall_ratio=None)
+        call = replace(self.call, policy=policy, budget=None)
+        return build_context(self.view, call, record).tokens
+
+    def _additions(self, record: Compaction) -> list[Addition]:
+        """Returns the next best blocks that `record` covers."""
+        cut = record.covered_until
+        return [added for added in self.plan.next_best if max(added.block) <= cut]
+
+    def _keeping(self, record: Compaction, additions: Iterable[Addition]) -> Keeping:
+        """Returns what `record` keeps, to which `additions` may be added."""
+        seqs = {*record.kept, *(seq for added in additions for seq in added.block)}
+        short = {seq for seq, _ in self.active.arguments}
+        rows = with_short_calls(self.view.get(seqs), self.call, short)
+        return Keeping.having(rows, record.kept, self.plan.pieces or {}, self.call.counter)
+
+    def _having(self, record: Compaction, keeping: Keeping) -> Compaction:
+        """Returns `record` with the messages that stay."""
+        cut = record.covered_until
+        texts = {seq: text for seq, text in record.shortened if seq > cut}
+        texts |= _joined(keeping.rows.values(), keeping.pieces, cut)
+        return replace(
+            record,
+            kept=keeping.seqs,
+            shortened=tuple(sorted(texts.items())),
+            arguments=self._kept_arguments(record, keeping.seqs),
+        )
 
     def _advised(self, reason: Reason, record: Compaction) -> Reason:
         """Returns `reason`, and the rule that asks again: the rest is left to a person.
@@ -632,8 +689,11 @@ def _kept_by_score(
     shorter = {*planned.shorten, *competing.short_calls}
     ledger = ledger_for(view, call)
     room, is_tiny = competing.room_tokens, quotes and is_talk and _is_tiny(planned, call)
+    spare_tokens = _spare_in_talk(call) if is_talk else 0
     if is_tiny:  # whole messages take less than facts and quotes with their frames
         room += competing.summary_tokens + competing.facts_tokens
+    if is_tiny and not stated_tokens(view, call):  # all wait for `_packed`
+        room, spare_tokens = 0, spare_tokens + room
     keeping, others = keep_blocks(
         [with_short_calls(block, call, shorter) for block in blocks],
         room,
@@ -643,7 +703,7 @@ def _kept_by_score(
         stated=stated_in(ledger, STATEMENTS if is_tiny else _RAISED),
         request=text_at(view, competing.request),
         wishes=Wishes.of(planned.focus, call.policy),
-        spare_tokens=_spare_in_talk(call) if is_talk else 0,
+        spare_tokens=spare_tokens,
         is_talk=is_talk,
     )
     uncovered = {seq for block in competing.opened for seq in block}

@@ -165,6 +165,17 @@ class Keeping:
         """The size of all that stays."""
         return sum(self.sizes.values())
 
+    def copy(self) -> Keeping:
+        """The same messages, to try another with."""
+        return replace(self, pieces=dict(self.pieces), sizes=dict(self.sizes))
+
+    def text(self, seq: int) -> str:
+        """The text of a row as it stays."""
+        row, pieces = self.rows[seq], self.pieces.get(seq)
+        if pieces is None:
+            return row.message.text
+        return text_of(row, pieces, begins=seq in self.begun)
+
     def add(self, addition: Addition, room_tokens: int | None = None) -> int | None:
         """Keeps a block beside the others; returns its size, or None if there is no room for it."""
         shown = list(self._shown(addition))
