@@ -108,3 +108,22 @@ def test_in_the_smallest_window_a_decision_stays_whole_and_no_quote_of_nothing()
     assert decision in _text(result)
     assert not result.summary
     assert result.context.tokens <= 90
+
+
+def test_neighbours_that_share_a_frame_leave_room_for_a_rule() -> None:
+    rule = "Under no circumstances may anyone paint a hull inside the boat house. The insurer asked for it."
+    fillers = ["I was thinking about lunch.", "What a week it was.", "How is the weather?"] * 4
+    messages: list[JsonObject] = []
+    for text in (
+        "We plan the summer with Mara and her crew. Heads up before we start.",
+        rule,
+        *fillers,
+    ):
+        messages.append({"role": "user", "content": text})
+        messages.append({"role": "assistant", "content": "Noted. Shall we go on?"})
+    messages.append({"role": "user", "content": "What comes next?"})
+
+    result = compact(messages, max_tokens=62, target_tokens=62, force=True)
+
+    assert rule in _text(result)
+    assert result.context.tokens <= 62
