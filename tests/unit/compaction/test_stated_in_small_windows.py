@@ -111,7 +111,7 @@ def test_in_the_smallest_window_a_decision_stays_whole_and_no_quote_of_nothing()
 
 
 def test_neighbours_that_share_a_frame_leave_room_for_a_rule() -> None:
-    rule = "Under no circumstances may anyone paint a hull inside the boat house. The insurer asked for it."
+    rule = "Under no circumstances may anyone paint a hull in the boat house. It was asked of us."
     fillers = ["I was thinking about lunch.", "What a week it was.", "How is the weather?"] * 4
     messages: list[JsonObject] = []
     for text in (
