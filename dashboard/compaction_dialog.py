@@ -39,7 +39,7 @@ from dashboard.services import engine
 from dashboard.texts import t
 from dashboard.widgets import report_errors, show_summary
 from dashboard.window_chart import comparison_table
-from dashboard.window_panel import segment_label
+from dashboard.window_panel import effect_text, segment_label
 from dashboard.wording import error_text, reason_text, strategy_label
 
 _SESSION = "compact_session"
@@ -130,18 +130,15 @@ def _proposal(session_id: str) -> Proposal:
 def _comparison(proposal: Proposal) -> None:
     assert proposal.after is not None
     assert proposal.record is not None
-    st.markdown(_gain(proposal))
+    st.markdown(effect_text(proposal.effect))
     st.caption(
         t(
             "compact.trigger",
             trigger=plain_label(reason_text(proposal.trigger.reason), max_chars=200),
         )
     )
-    before, after, record = proposal.before, proposal.after, proposal.record
-    outside = (
-        max(0, record.before_tokens - before.tokens),
-        max(0, record.after_tokens - after.tokens),
-    )
+    before, after = proposal.before, proposal.after
+    outside = (before.outside_tokens, after.outside_tokens)
     is_exact = after.is_exact
     st.html(
         comparison_table(
@@ -149,6 +146,8 @@ def _comparison(proposal: Proposal) -> None:
         )
     )
     with st.expander(t("compact.steps", count=len(proposal.steps)), key="compact_steps"):
+        if before.outside_tokens:
+            st.caption(t("compact.steps.told"))
         for step in proposal.steps:
             st.markdown(
                 t(
@@ -159,20 +158,6 @@ def _comparison(proposal: Proposal) -> None:
                     outcome=plain_label(reason_text(step.outcome), max_chars=300),
                 )
             )
-
-
-def _gain(proposal: Proposal) -> str:
-    record = proposal.record
-    assert record is not None
-    is_exact = proposal.before.is_exact
-    saved = record.before_tokens - record.after_tokens
-    return t(
-        "compact.gain",
-        before=numbers.tokens(record.before_tokens, is_exact=is_exact),
-        after=numbers.tokens(record.after_tokens, is_exact=is_exact),
-        saved=numbers.tokens(saved, is_exact=is_exact),
-        share=numbers.percent(saved, record.before_tokens),
-    )
 
 
 def _reason(proposal: Proposal) -> str:
@@ -210,13 +195,15 @@ def _summary(proposal: Proposal) -> None:
     edited = st.text_area(
         t("compact.summary"), key=_SUMMARY, height=180, help=t("compact.summary_help")
     )
-    model = proposal.base.model
+    model, effect = proposal.base.model, proposal.effect
+    assert effect is not None
     change = count_tokens(edited, model) - count_tokens(record.summary, model)
-    expected = record.after_tokens + change
+    expected = effect.with_tokens + change
+    most = effect.without_tokens + effect.unseen_tokens
     if not edited.strip():
         st.warning(t("compact.empty_summary"), icon=":material/warning:")
-    elif expected >= record.before_tokens:
-        after, before = numbers.tokens(expected), numbers.tokens(record.before_tokens)
+    elif expected >= most:
+        after, before = numbers.tokens(expected), numbers.tokens(most)
         text = t("compact.not_smaller", after=after, before=before)
         st.warning(text, icon=":material/warning:")
     elif change:

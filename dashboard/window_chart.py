@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from ctxcore.assembly.context import Context
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS, SEGMENTS, Breakdown, Segment
 from ctxcore.budget import TokenBudget
-from ctxcore.reasons.codes import VerdictCode
 from dashboard import numbers
 
 SEGMENT_COLORS: Final[dict[Segment, str]] = {
@@ -67,16 +65,6 @@ def window_parts(breakdown: Breakdown) -> tuple[Part, ...]:
     shown = [(segment, size) for segment, size in sizes if size > 0]
     whole = sum(size for _, size in shown)
     return tuple(Part(segment=segment, tokens=size, share=size / whole) for segment, size in shown)
-
-
-def outside_tokens(context: Context) -> int:
-    """The tokens of uncovered messages that are left out because the window is full.
-
-    Triggers count them, the context does not.
-    """
-    return sum(
-        run.before_tokens for run in context.runs if run.reason.mentions(VerdictCode.OUTSIDE)
-    )
 
 
 def with_reply(breakdown: Breakdown, reply_tokens: int) -> Breakdown:
@@ -219,7 +207,7 @@ def comparison_table(
 ) -> str:
     """Before, after and change of each segment as an HTML table, with the total.
 
-    `outside` are the tokens that do not fit, before and after; they are part of the total.
+    `outside` are the tokens that wait outside the window, before and after: no part of the total.
     """
     # The total alone is marked: a mark on each number would hide the numbers.
     rows = [
@@ -230,16 +218,16 @@ def comparison_table(
         )
         for change in changes(before, after)
     ]
-    if any(outside):
-        rows.append(_change_row(escape(label("outside")), *outside))
     rows.append(
         _change_row(
             f"<strong>{escape(label('total'))}</strong>",
-            before.input_tokens + outside[0],
-            after.input_tokens + outside[1],
+            before.input_tokens,
+            after.input_tokens,
             mark="" if is_exact else "≈",
         )
     )
+    if any(outside):
+        rows.append(_change_row(escape(label("outside")), *outside))
     return _table(("segment", "before", "after", "change"), rows, label)
 
 

@@ -13,14 +13,14 @@ from typing import Literal
 import streamlit as st
 
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.assembly.verdicts import Breakdown
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.triggers import measure
 from ctxcore.engine.services import CallTarget
 from dashboard import numbers
-from dashboard.texts import t
+from dashboard.texts import about, language, t
 from dashboard.window_chart import (
-    outside_tokens,
     window_bar,
     window_table,
     with_reply,
@@ -65,6 +65,28 @@ def segment_label(name: str) -> str:
     return t(f"common.segment.{name}")
 
 
+def effect_text(effect: CompactionEffect | None) -> str:
+    """What a compaction changes in the next call, in one or two sentences."""
+    if effect is None:
+        return t("compact.effect.unknown")
+    is_smaller, is_exact = effect.saved_tokens >= 0, effect.is_exact
+    sentences = [
+        t(
+            "compact.effect" if is_smaller else "compact.effect.larger",
+            without=numbers.tokens(effect.without_tokens, is_exact=is_exact),
+            with_it=numbers.tokens(effect.with_tokens, is_exact=is_exact),
+            change=numbers.tokens(abs(effect.saved_tokens), is_exact=is_exact),
+            share=numbers.percent(abs(effect.saved_tokens), effect.without_tokens),
+        )
+    ]
+    if effect.unseen_tokens:
+        key = "compact.unseen.summary" if effect.summary_tokens else "compact.unseen.dropped"
+        unseen = numbers.tokens(effect.unseen_tokens, is_exact=is_exact)
+        summary = numbers.tokens(effect.summary_tokens, is_exact=is_exact)
+        sentences.append(t(key, unseen=unseen, summary=summary))
+    return about(language()).between_sentences.join(sentences)
+
+
 def window_panel(
     context: Context, level: TriggerLevel | None = None, *, reply_tokens: int = 0
 ) -> None:
@@ -75,7 +97,7 @@ def window_panel(
     """
     breakdown = with_reply(context.breakdown, reply_tokens)
     is_exact = context.is_exact and not reply_tokens
-    outside = outside_tokens(context)
+    outside = context.outside_tokens
     level = level or TriggerLevel(tokens=context.breakdown.input_tokens + outside)
     level = replace(level, tokens=level.tokens + reply_tokens)
     st.markdown(_headline(breakdown, context.budget, level, is_exact=is_exact))

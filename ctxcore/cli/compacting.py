@@ -23,7 +23,9 @@ from ctxcore.cli.contexts import (
     context_details,
     context_document,
     counts_line,
+    next_call,
     size_line,
+    unseen,
 )
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -167,6 +169,7 @@ def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> Json
         "before_tokens": result.before_tokens,
         "after_tokens": result.after_tokens,
         "tokens_saved": result.tokens_saved,
+        "next_call": result.effect.to_dict() if result.effect else None,
         "needs_confirmation": result.needs_confirmation,
         "summarizer": compacted.writer or "extractive",
         "cost": result.cost,
@@ -198,7 +201,9 @@ def _details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[Rende
             ("unsupported", _unsupported(result)),
             ("doubtful", _doubtful(result)),
             ("trigger", str(result.trigger or "")),
-            ("gain", _gain(result) if result.applied else ""),
+            ("next call", next_call(result.effect) if result.applied else ""),
+            ("unseen", unseen(result.effect)),
+            ("folded", plural(result.messages_removed, "message") if result.applied else ""),
             ("facts lost", _first_of(result.facts_lost or ())),
             ("facts restored", _first_of(result.facts_restored)),
             ("messages", counts_line(result.context)),
@@ -253,15 +258,6 @@ def _doubtful(result: CompactionResult) -> str:
     return _first_of([f"{one.text} ({one.problem})" for one in found if not one.items])
 
 
-def _gain(result: CompactionResult) -> str:
-    is_exact = result.context.is_exact
-    before = amount(result.before_tokens, is_exact=is_exact)
-    after = amount(result.after_tokens, is_exact=is_exact)
-    folded = plural(result.messages_removed, "message")
-    share = percent(result.tokens_saved / result.before_tokens)
-    return f"{before} → {after} tokens, {share} less; {folded} folded"
-
-
 def _first_of(texts: Sequence[str]) -> str:
     """The first of `texts` on a line, and how many more there are."""
     named = ", ".join(map(one_line, texts[:_MOST_LOST]))
@@ -292,19 +288,24 @@ def _steps_table(result: CompactionResult) -> Table:
 def _table(compacted: Sequence[Compacted], *, failures: int) -> Iterator[RenderableType]:
     """One line a conversation: what was folded and gained, or why nothing was."""
     names = short_names([one.about for one in compacted])
-    table = make_table("conversation", ">folded", ">before", ">after", ">less", ">sent", "*outcome")
+    table = make_table(
+        "conversation", ">folded", ">next call", ">with it", ">less", ">unseen", "*outcome"
+    )
     for name, one in zip(names, compacted, strict=True):
         result = one.result
-        is_exact = result.context.is_exact
-        folded = after = less = ""
-        if result.applied:
-            folded = f"{result.messages_removed:,}"
-            after = amount(result.after_tokens, is_exact=is_exact)
-            less = percent(result.tokens_saved / result.before_tokens)
-        before = amount(result.before_tokens, is_exact=is_exact)
+        is_exact, effect = result.context.is_exact, result.effect
         sent = amount(result.context.tokens, is_exact=is_exact)
+        sizes = ("", sent, "", "") if result.applied else (sent, "", "", "")
+        if effect is not None:
+            sizes = (
+                amount(effect.without_tokens, is_exact=is_exact),
+                amount(effect.with_tokens, is_exact=is_exact),
+                percent(effect.saved_ratio),
+                amount(effect.unseen_tokens, is_exact=is_exact),
+            )
+        folded = f"{result.messages_removed:,}" if result.applied else ""
         outcome = result.strategy if result.applied else f"nothing done: {_why_not(result)}"
-        add_row(table, TailText(name), folded, before, after, less, sent, outcome)
+        add_row(table, TailText(name), folded, *sizes, outcome)
     yield table
     all_exact = all(one.result.context.is_exact for one in compacted)
     yield from closing([] if all_exact else [ESTIMATED], failures)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from ctxcore.cli import options
 from ctxcore.cli.choices import Budget, check_one_budget, choose_presets
+from ctxcore.cli.contexts import next_call, unseen
 from ctxcore.cli.output import (
     ESTIMATED,
     amount,
@@ -280,7 +281,7 @@ def _one_preset(replay: Replay, *, is_exact: bool) -> Iterator[RenderableType]:
             left = len(broken) - _MOST_BREAKS
             yield Text(f"  … and {left:,} more; --json has them all", style="dim")
     for number, made in enumerate(replay.compactions[:_MOST_BREAKS], 1):
-        yield from _compaction(number, made, is_exact=is_exact)
+        yield from _compaction(number, made)
     if len(replay.compactions) > _MOST_BREAKS:
         left = len(replay.compactions) - _MOST_BREAKS
         yield Text(f"… and {left:,} more compactions; --json has them all", style="dim")
@@ -300,12 +301,11 @@ def _breaks_table(calls: Sequence[ReplayedCall], *, is_exact: bool) -> Table:
     return table
 
 
-def _compaction(
-    number: int, made: ReplayedCompaction, *, is_exact: bool
-) -> Iterator[RenderableType]:
-    size = f"{amount(made.before_tokens, is_exact=is_exact)} → "
-    size += f"{amount(made.after_tokens, is_exact=is_exact)} tokens"
-    yield section(f"Compaction {number}", f"after message {made.at:,} · {made.trigger} · {size}")
+def _compaction(number: int, made: ReplayedCompaction) -> Iterator[RenderableType]:
+    change = f"next call {next_call(made.effect)}"
+    yield section(f"Compaction {number}", f"after message {made.at:,} · {made.trigger} · {change}")
+    if hidden := unseen(made.effect):
+        yield Text(hidden)
     needed = made.needed_later
     lost = f"{plural(len(made.lost), 'fact')} lost, {len(needed):,} of them needed later"
     yield Text(lost if made.lost else "no fact lost")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from ctxcore.assembly.building import build_context
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.carried_facts import ledger_for, with_facts
 from ctxcore.compaction.executing import Step
@@ -59,6 +60,9 @@ class Compactions:
         is_edited = text != record.summary
         if is_edited or _is_work_changed(proposal, target):
             record = _edited(record, text, target, Wishes.of(proposal.focus, target.call.policy))
+        if record is not proposal.record:
+            after = build_context(target.view, target.call, record)
+            proposal = replace(proposal, after=after)
         if is_edited:
             proposal = _with_edit(proposal, record)
         try:
@@ -184,6 +188,7 @@ def _account(proposal: Proposal) -> JsonObject:
         "steps": [step.to_dict() for step in proposal.steps],
         "seconds": round(outcome.seconds, 3),
         "cost": outcome.cost,
+        **({"effect": proposal.effect.to_dict()} if proposal.effect else {}),
     }
 
 

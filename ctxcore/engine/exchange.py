@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.assembly.prompts import Prompts
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.triggers import input_size
@@ -239,11 +240,13 @@ class Exchange:
             target = self._services.call_target(session.id)
             record = _to_record(recorded, cut, transcript, target.call.counter)
             after = input_size(target.view, target.call, record)
+            effect = _recorded_effect(recorded, transcript, record)
             info = store.record_compaction(
                 session.id,
                 self._services.new_id(),
                 replace(record, before_tokens=recorded.before_tokens or 0, after_tokens=after),
                 parent_id=parent,
+                details={"effect": effect.to_dict()} if effect else None,
                 at=recorded.recorded_at or self._services.clock(),
             )
             parent = info.id
@@ -319,6 +322,20 @@ def _to_record(
         language=detect_language(covered),
         trigger=TriggerCode.RECORDED(product=product),
         reason=reason,
+    )
+
+
+def _recorded_effect(
+    recorded: RecordedCompaction, transcript: Transcript, record: Compaction
+) -> CompactionEffect | None:
+    """What a recorded compaction changed, by the provider's counts; None where they are missing."""
+    after = next((usage for usage in transcript.usage if usage.after >= recorded.at), None)
+    if after is None or not recorded.before_tokens or not after.total_input_tokens:
+        return None
+    return CompactionEffect(
+        without_tokens=recorded.before_tokens,
+        with_tokens=after.total_input_tokens,
+        summary_tokens=record.summary_tokens,
     )
 
 

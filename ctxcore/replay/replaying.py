@@ -193,6 +193,7 @@ class _Replayer:
             strategies=made.strategies,
             before_tokens=made.before_tokens,
             after_tokens=made.after_tokens,
+            effect=made.effect,
             reason=made.reason,
             lost=self._shared.later.needed(made.lost, after=made.at),
         )

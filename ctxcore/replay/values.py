@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.plans import joined
 from ctxcore.messages.values import JsonObject
@@ -94,7 +95,10 @@ class ReplayedCompaction:
     trigger: Reason
     strategies: tuple[str, ...]
     before_tokens: int
+    """What the triggers compare: the input as if the window had room for everything."""
     after_tokens: int
+    effect: CompactionEffect | None
+    """What it changed in the next call; None where the call without it cannot be sent."""
     reason: Reason
     lost: tuple[NeededFact, ...]
     """The highest score first."""
@@ -117,6 +121,7 @@ class ReplayedCompaction:
             "strategies": list(self.strategies),
             "before_tokens": self.before_tokens,
             "after_tokens": self.after_tokens,
+            "next_call": self.effect.to_dict() if self.effect else None,
             "reason": document(self.reason),
             "needed_later": len(self.needed_later),
             "lost": [fact.to_dict() for fact in self.lost],

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from ctxcore.assembly.effects import CompactionEffect, load_effect
 from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, Recalls, WorkingState
 from ctxcore.assembly.verdicts import Run, VerdictKind
@@ -125,6 +126,11 @@ class CompactionInfo(Plain):
     details: JsonObject
     """Further figures, e.g. the steps that were tried."""
     created_at: datetime
+
+    @property
+    def effect(self) -> CompactionEffect | None:
+        """What it changed in the next call; None where that was not recorded."""
+        return load_effect(self.details.get("effect"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

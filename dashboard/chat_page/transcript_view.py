@@ -22,6 +22,7 @@ from dashboard.chat_page.transcript import Marker, Transcript
 from dashboard.safe_markdown import plain_label, safe_markdown
 from dashboard.texts import t
 from dashboard.widgets import show_summary
+from dashboard.window_panel import effect_text
 from dashboard.wording import reason_sentence
 
 MOST_CHARS = 6_000  # chosen: of a tool's output; an export has all of it
@@ -277,13 +278,9 @@ def _detail(error: Reason | None) -> str:
 
 
 def _draw_marker(marker: Marker) -> None:
-    key = "chat.marker_imported" if marker.is_imported else "chat.marker"
-    label = t(
-        key,
-        before=numbers.tokens(marker.before_tokens),
-        after=numbers.tokens(marker.after_tokens),
-    )
-    with st.expander(label, icon=":material/compress:", key=f"chat_marker_{marker.key}"):
+    with st.expander(
+        _marker_label(marker), icon=":material/compress:", key=f"chat_marker_{marker.key}"
+    ):
         show_summary(marker.summary)
     if marker.facts_lost:
         with st.container(horizontal=True, vertical_alignment="center", key="chat_lost"):
@@ -292,6 +289,12 @@ def _draw_marker(marker: Marker) -> None:
             st.page_link("../pages/compaction.py", label=link, icon=":material/arrow_forward:")
     if marker.is_still_over:
         st.caption(f":material/add_comment: {t('compaction.still_over')}")
+
+
+def _marker_label(marker: Marker) -> str:
+    if marker.is_imported:
+        return t("chat.marker_imported", before=numbers.tokens(marker.recorded_tokens))
+    return t("chat.marker", effect=effect_text(marker.effect))
 
 
 def _code(text: str, *, language: str | None = None) -> None:

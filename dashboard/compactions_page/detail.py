@@ -23,7 +23,7 @@ from dashboard.services import engine
 from dashboard.texts import t
 from dashboard.widgets import Figure, Row, plain_table, report_errors, show_summary
 from dashboard.window_chart import SEGMENT_COLORS, comparison_table
-from dashboard.window_panel import segment_label
+from dashboard.window_panel import effect_text, segment_label
 from dashboard.wording import reason_text, strategy_label
 
 NOTICE = "compaction_notice"
@@ -38,7 +38,8 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     """Draws one compaction of the tree."""
     info = row.info
     st.subheader(t("compaction.detail", number=info.number))
-    st.markdown(_headline(row))
+    st.markdown(effect_text(info.effect))
+    st.caption(t("compaction.covers", covered=f"{info.compaction.covered_until:,}"))
     st.caption(t("compaction.reason", reason=plain_label(reason_text(row.trigger), max_chars=300)))
     _why(row)
     _wishes(row)
@@ -51,19 +52,6 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     show_losses(target, row)
     _folded(session, target, info, parent)
     _fork(session, row)
-
-
-def _headline(row: CompactionRow) -> str:
-    record = row.info.compaction
-    before = row.before_tokens
-    return t(
-        "compaction.headline",
-        before=numbers.tokens(before),
-        after=numbers.tokens(record.after_tokens),
-        saved=numbers.tokens(None if before is None else before - record.after_tokens),
-        share=numbers.percent(None if before is None else before - record.after_tokens, before),
-        covered=f"{record.covered_until:,}",
-    )
 
 
 def _why(row: CompactionRow) -> None:

@@ -36,17 +36,6 @@ class CompactionRow:
     is_imported: bool
 
     @property
-    def before_tokens(self) -> int | None:
-        """The input before it; None if the program that made it did not record it."""
-        return self.info.compaction.before_tokens or None
-
-    @property
-    def saved_ratio(self) -> float | None:
-        """The share of the input that it freed; negative if the input grew."""
-        before = self.before_tokens
-        return None if before is None else 1 - self.info.compaction.after_tokens / before
-
-    @property
     def trigger(self) -> Reason | None:
         """The rule that started it."""
         return self.info.compaction.trigger

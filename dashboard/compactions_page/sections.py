@@ -69,16 +69,17 @@ def _name(row: CompactionRow) -> str:
 
 
 def _history_row(row: CompactionRow) -> Row:
-    info = row.info
+    info, effect = row.info, row.info.effect
     return {
         t("compaction.number"): f"{'↳ ' * row.depth}{info.number}",
         t("compaction.state"): t(f"compaction.state.{row.state}"),
         t("compaction.when"): _when(info.created_at),
         t("compaction.trigger"): reason_text(row.trigger),
         t("compaction.strategies"): strategy_label(*row.strategies),
-        t("common.segment.before"): row.before_tokens,
-        t("common.segment.after"): info.compaction.after_tokens,
-        t("compaction.saved"): _saved(row),
+        t("compaction.call_without"): effect and effect.without_tokens,
+        t("compaction.call_with"): effect and effect.with_tokens,
+        t("compaction.saved"): numbers.percent(effect.saved_ratio if effect else None, 1),
+        t("compaction.unseen"): effect and effect.unseen_tokens,
         t("usage.seconds"): row.seconds,
         t("usage.figure.cost"): "" if row.cost is None else numbers.money(row.cost),
         t("compact.lost"): None if (lost := info.compaction.facts_lost) is None else len(lost),
@@ -87,11 +88,6 @@ def _history_row(row: CompactionRow) -> Row:
             "compaction.origin.imported" if row.is_imported else "compaction.origin.own"
         ),
     }
-
-
-def _saved(row: CompactionRow) -> str:
-    ratio = row.saved_ratio
-    return t("common.unknown") if ratio is None else f"{ratio:.0%}"
 
 
 def _recorded_trigger(compaction: ImportedCompaction) -> str:

@@ -67,13 +67,14 @@ def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Languag
 
     at = opened(app, session, language)
 
-    record = made.compaction
-    assert f"{record.before_tokens:,} → {record.after_tokens:,}" in app.texts()
+    record, effect = made.compaction, made.effect
+    assert effect is not None
+    assert f"≈{effect.without_tokens:,} → ≈{effect.with_tokens:,}" in app.texts()
     table = at.dataframe[0].value
     assert table[translate("compaction.state", language)][0] == translate(
         "compaction.state.active", language
     )
-    assert table[translate("common.segment.after", language)][0] == record.after_tokens
+    assert table[translate("compaction.call_with", language)][0] == effect.with_tokens
     strategy = translate("fact.strategy.keep_by_worth", language)
     assert strategy in table[translate("compaction.strategies", language)][0]
     assert table[translate("usage.seconds", language)][0] == made.details["seconds"]
@@ -118,7 +119,8 @@ def test_undo_and_redo_change_the_state_and_delete_nothing(app: Dashboard) -> No
 
 
 def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
-    at = opened(app, long_session(app))
+    session = long_session(app)
+    at = opened(app, session)
 
     at.button(key="compaction_compact").click().run()
     at.text_area(key="compact_summary").set_value("Only what matters.").run()
@@ -128,8 +130,12 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     assert "Only what matters." in app.texts()
     (row,) = at.dataframe[0].value.to_dict("records")
     steps = at.dataframe[1].value
+    made = app.engine.store.active_compaction(session.id)
+    assert made is not None
+    assert made.effect is not None
+    assert row["Next call with it"] == made.effect.with_tokens == made.compaction.after_tokens
     assert steps["Strategy"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
-    assert steps["After"].iloc[-1] == row["After"]
+    assert steps["After"].iloc[-1] == made.compaction.after_tokens
     assert list(steps["Before"])[1:] == list(steps["After"])[:-1]
 
 
@@ -348,9 +354,9 @@ def test_the_dialog_marks_estimates(app: Dashboard) -> None:
     at.button(key="compaction_compact").click().run()
     app.check()
 
-    before = app.engine.propose(session.id).record
-    assert before is not None
-    assert any(one.value.startswith(f"**≈{before.before_tokens:,} → ≈") for one in at.markdown)
+    effect = app.engine.propose(session.id).effect
+    assert effect is not None
+    assert any(f"**≈{effect.without_tokens:,} → ≈" in one.value for one in at.markdown)
 
 
 @pytest.mark.parametrize("language", languages())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ def test_a_compaction_tells_trigger_steps_gain_and_summary(path: Path) -> None:
     assert "compacted (" in shown
     assert "input at the trigger" in shown
     assert "keep_by_worth" in shown
-    assert "messages folded" in shown
+    assert re.search(r"next call +[\d,]+ → [\d,]+ tokens, \d+ % less", shown)
+    assert re.search(r"folded +\d+ messages", shown)
     assert "folded into the summary" in shown
     assert "bedrock yes" in shown
 
@@ -35,6 +37,7 @@ def test_the_document_holds_the_same_numbers(path: Path) -> None:
     assert one["applied"] is True
     assert one["before_tokens"] == steps[0]["before_tokens"]
     assert one["after_tokens"] == steps[-1]["after_tokens"]
+    assert one["next_call"]["with_tokens"] == context["tokens"] < one["next_call"]["without_tokens"]
     assert context["tokens"] <= 1500
     assert steps[-1]["outcome"] == {"code": OutcomeCode.DONE, "text": "done"}
     assert one["summary"]
