@@ -77,11 +77,16 @@ def with_reply(breakdown: Breakdown, reply_tokens: int) -> Breakdown:
 
 
 def window_bar(breakdown: Breakdown, budget: TokenBudget | None, label: Label) -> str:
-    """The bar as HTML; `label` returns the text for a key."""
+    """The bar as HTML; `label` returns the text for a key.
+
+    It is empty where the window is unknown: a bar of the input alone would look full.
+    """
+    if breakdown.window is None:
+        return ""
     parts = window_parts(breakdown)
     whole = sum(part.tokens for part in parts)
     pieces = "".join(_piece(part, label) for part in parts)
-    ticks = "".join(_ticks(budget, whole, label)) if breakdown.window is not None else ""
+    ticks = "".join(_ticks(budget, whole, label))
     spoken = ", ".join(f"{label(part.segment)} {part.tokens:,}" for part in parts)
     return (
         f'<div role="img" aria-label="{escape(label("bar"))}: {escape(spoken)}" '

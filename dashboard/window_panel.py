@@ -100,16 +100,17 @@ def window_panel(
     outside = context.outside_tokens
     level = level or TriggerLevel(tokens=context.breakdown.input_tokens + outside)
     level = replace(level, tokens=level.tokens + reply_tokens)
-    st.markdown(_headline(breakdown, context.budget, level, is_exact=is_exact))
+    st.markdown(_headline(breakdown, context.budget, is_exact=is_exact))
     how = t("compact.counted", how=numbers.exactness(is_exact))
-    parts = (_distance(level.tokens, context.budget), level_text(level), how)
+    distance = _distance(level.tokens, context.budget, outside)
+    parts = (distance, level_text(level), how)
     lines = [" · ".join(filter(None, parts)), *_true_sizes(breakdown, context.budget)]
     if outside:
         lines.append(f":material/warning: {t('compact.outside', tokens=numbers.tokens(outside))}")
     # One element however many lines: a redraw with fewer would leave the last table twice.
     st.caption("\n\n".join(lines))
-    st.html(window_bar(breakdown, context.budget, segment_label))
-    st.html(window_table(breakdown, segment_label, is_exact=is_exact))
+    bar = window_bar(breakdown, context.budget, segment_label)
+    st.html(bar + window_table(breakdown, segment_label, is_exact=is_exact))
 
 
 def _true_sizes(breakdown: Breakdown, budget: TokenBudget | None) -> Iterator[str]:
@@ -124,10 +125,8 @@ def _true_sizes(breakdown: Breakdown, budget: TokenBudget | None) -> Iterator[st
         yield f":material/help: {t('compact.assumed')}"
 
 
-def _headline(
-    breakdown: Breakdown, budget: TokenBudget | None, level: TriggerLevel, *, is_exact: bool
-) -> str:
-    """The tokens used, with their share of the window and of the trigger."""
+def _headline(breakdown: Breakdown, budget: TokenBudget | None, *, is_exact: bool) -> str:
+    """The tokens used, with their share of the window."""
     used = numbers.tokens(breakdown.input_tokens, is_exact=is_exact)
     if budget is None:
         return t("compact.used_unknown", used=used)
@@ -136,7 +135,6 @@ def _headline(
         used=used,
         usable=numbers.tokens(budget.usable_tokens),
         of_window=numbers.percent(breakdown.input_tokens, budget.window_tokens),
-        of_trigger=numbers.percent(level.tokens, _trigger_tokens(budget)),
     )
 
 
@@ -145,11 +143,13 @@ def _trigger_tokens(budget: TokenBudget) -> int:
     return min(budget.trigger_tokens, budget.usable_tokens)
 
 
-def _distance(tokens: int, budget: TokenBudget | None) -> str:
+def _distance(tokens: int, budget: TokenBudget | None, outside: int) -> str:
     """The distance to the next compaction in words, so that colour is not needed to read it."""
     if budget is None:
         return t("compact.no_window")
     left = _trigger_tokens(budget) - tokens
+    if left <= 0 and outside:
+        return t("compact.due_outside", outside=numbers.tokens(outside))
     if left <= 0:
-        return t("compact.over_trigger", over=numbers.tokens(-left))
+        return t("compact.due")
     return t("compact.to_trigger", left=numbers.tokens(left))
