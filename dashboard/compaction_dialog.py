@@ -16,12 +16,10 @@ import streamlit as st
 from ctxcore.assembly.records import Compaction
 from ctxcore.engine.proposals import Proposal
 from ctxcore.errors import ContextError
-from ctxcore.facts.presence import SearchedText
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, SessionInfo
-from ctxcore.tokens.count import count_tokens
 from dashboard import numbers
 from dashboard.dialogs import close_dialog
 from dashboard.lost_facts import (
@@ -46,6 +44,7 @@ _SESSION = "compact_session"
 _PROPOSAL = "compact_proposal"
 _PROBLEM = "compact_problem"
 _SUMMARY = "compact_summary"
+_EDITED = "compact_edited"
 _DONE = "compact_done"
 _FOCUS = "compact_focus"
 
@@ -107,14 +106,14 @@ def _dialog_body(session_id: str) -> None:
         _show_pins_made(partial(_unpin, session_id))
         _buttons(can_confirm=False)
         return
-    _comparison(proposal)
+    edited = _edited(proposal)
+    _comparison(edited)
     _folded(proposal)
-    _facts(proposal)
-    _summary(proposal)
-    written = st.session_state.get(_SUMMARY) or proposal.record.summary
+    _facts(edited)
+    _summary(proposal, edited)
     on_unpin = partial(_unpin, session_id)
     _show_pins_made(on_unpin)
-    _show_proposed_losses(proposal, written, partial(_pin, session_id), on_unpin)
+    _show_proposed_losses(proposal, edited, partial(_pin, session_id), on_unpin)
     _buttons(can_confirm=problem is None)
 
 
@@ -125,6 +124,19 @@ def _proposal(session_id: str) -> Proposal:
             focus = str(st.session_state.get(_FOCUS, ""))
             st.session_state[_PROPOSAL] = engine().propose(session_id, focus=focus)
     return cast("Proposal", st.session_state[_PROPOSAL])
+
+
+def _edited(proposal: Proposal) -> Proposal:
+    """The proposal with the summary as it is written now, measured again when that changes."""
+    written = str(st.session_state.get(_SUMMARY) or "").strip()
+    assert proposal.record is not None
+    if not written or written == proposal.record.summary:
+        return proposal
+    known = st.session_state.get(_EDITED)
+    if known is None or known[0] != written:
+        known = (written, engine().edit(proposal, written))
+        st.session_state[_EDITED] = known
+    return cast("Proposal", known[1])
 
 
 def _comparison(proposal: Proposal) -> None:
@@ -185,30 +197,32 @@ def _facts(proposal: Proposal) -> None:
         st.text(record.facts)
 
 
-def _summary(proposal: Proposal) -> None:
-    record = proposal.record
+def _summary(proposal: Proposal, edited: Proposal) -> None:
+    """Draws the summary for editing, and what the edit does to sizes and losses."""
+    record, effect = proposal.record, edited.effect
     assert record is not None
+    assert effect is not None
     if not record.summary:
         _no_summary(record)
         return
     st.session_state.setdefault(_SUMMARY, record.summary)
-    edited = st.text_area(
+    written = st.text_area(
         t("compact.summary"), key=_SUMMARY, height=180, help=t("compact.summary_help")
     )
-    model, effect = proposal.base.model, proposal.effect
-    assert effect is not None
-    change = count_tokens(edited, model) - count_tokens(record.summary, model)
-    expected = effect.with_tokens + change
-    most = effect.without_tokens + effect.unseen_tokens
-    if not edited.strip():
+    more = len(edited.outcome.lost) - len(proposal.outcome.lost)
+    if not written.strip():
         st.warning(t("compact.empty_summary"), icon=":material/warning:")
-    elif expected >= most:
-        after, before = numbers.tokens(expected), numbers.tokens(most)
-        text = t("compact.not_smaller", after=after, before=before)
-        st.warning(text, icon=":material/warning:")
-    elif change:
-        st.caption(t("compact.edited", after=numbers.tokens(expected, is_exact=False)))
-    _check(proposal, edited)
+    elif effect.with_tokens >= effect.without_tokens + effect.unseen_tokens:
+        after = numbers.tokens(effect.with_tokens, is_exact=effect.is_exact)
+        before = numbers.tokens(effect.without_tokens, is_exact=effect.is_exact)
+        st.warning(t("compact.not_smaller", after=after, before=before), icon=":material/warning:")
+    if more > 0:
+        st.warning(t("compact.loses_more", count=f"{more:,}"), icon=":material/warning:")
+    elif edited is not proposal:
+        st.caption(
+            t("compact.edited", after=numbers.tokens(effect.with_tokens, is_exact=effect.is_exact))
+        )
+    _check(proposal, written)
 
 
 def _no_summary(record: Compaction) -> None:
@@ -288,7 +302,7 @@ def _cancel() -> None:
 
 
 def _drop_proposal() -> None:
-    for key in (_PROPOSAL, _PROBLEM, _SUMMARY):
+    for key in (_PROPOSAL, _PROBLEM, _SUMMARY, _EDITED):
         st.session_state.pop(key, None)
 
 
@@ -349,24 +363,16 @@ def _noted_pins() -> dict[int, bool]:
     return cast("dict[int, bool]", st.session_state.get(_PINS, {}))
 
 
-def still_lost(proposal: Proposal, summary: str) -> list[LostRow]:
-    """The facts that neither the proposal nor the edited `summary` contains."""
-    searched = SearchedText(summary)
-    return [
-        LostRow.proposed(lost) for lost in proposal.outcome.lost if not searched.says(lost.fact)
-    ]
-
-
 def _show_proposed_losses(
     proposal: Proposal,
-    summary: str,
+    edited: Proposal,
     on_pin: Callable[[int], None],
     on_unpin: Callable[[int], None],
 ) -> None:
     """Draws the facts that the proposal would lose, with a button to pin each."""
-    if proposal.record is None or proposal.record.facts_lost is None:
+    if edited.record is None or edited.record.facts_lost is None:
         return
-    rows = still_lost(proposal, summary)
+    rows = [LostRow.proposed(lost) for lost in edited.outcome.lost]
     if not rows:
         st.caption(f":material/check: {t('compact.lost.none')}")
         return

@@ -8,8 +8,8 @@ from datetime import datetime
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.carried_facts import ledger_for, with_facts
-from ctxcore.compaction.executing import Step
-from ctxcore.compaction.loss_report import find_losses, with_losses
+from ctxcore.compaction.executing import Outcome, Step
+from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience, with_losses
 from ctxcore.compaction.simulation import Recording
 from ctxcore.compaction.summarizing import edited_lineage
 from ctxcore.compaction.triggers import input_size, is_recorded
@@ -17,6 +17,7 @@ from ctxcore.engine.errors import StaleProposalError
 from ctxcore.engine.events import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
 from ctxcore.engine.proposals import Proposal, Proposals, lease_of
 from ctxcore.engine.services import CallTarget, EngineServices
+from ctxcore.facts.presence import SearchedText
 from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode
@@ -57,14 +58,9 @@ class Compactions:
         if changed:
             raise StaleProposalError(changed=changed)
         text = record.summary if summary is None else summary.strip()
-        is_edited = text != record.summary
-        if is_edited or _is_work_changed(proposal, target):
-            record = _edited(record, text, target, Wishes.of(proposal.focus, target.call.policy))
-        if record is not proposal.record:
-            after = build_context(target.view, target.call, record)
-            proposal = replace(proposal, after=after)
-        if is_edited:
-            proposal = _with_edit(proposal, record)
+        if text != record.summary or _is_work_changed(proposal, target):
+            proposal = _edited(proposal, record, text, target)
+            record = proposal.record or record
         try:
             info = self._services.store.record_compaction(
                 proposal.session_id,
@@ -84,6 +80,14 @@ class Compactions:
         self._services.hold_factor(target, anew=True)
         self._record_compacted(proposal, info)
         return info
+
+    def edit(self, proposal: Proposal, summary: str) -> Proposal:
+        """`proposal` with another summary, measured again; nothing is recorded."""
+        record, text = proposal.record, summary.strip()
+        if record is None or text == record.summary:
+            return proposal
+        target = self._services.call_target(proposal.session_id, model=proposal.base.model)
+        return _edited(proposal, record, text, target)
 
     def undo(self, session_id: str) -> CompactionInfo | None:
         """Makes the parent of the active compaction active; None if there is none to undo."""
@@ -148,33 +152,45 @@ def _is_work_changed(proposal: Proposal, target: CallTarget) -> bool:
     return has_room and target.call.working != proposal.working
 
 
-def _edited(record: Compaction, summary: str, target: CallTarget, wishes: Wishes) -> Compaction:
-    """`record` with another summary; facts that are missing in it are carried instead."""
-    view, call = target.view, target.call
+def _edited(proposal: Proposal, record: Compaction, summary: str, target: CallTarget) -> Proposal:
+    """`proposal` with another summary; facts that are missing in it are carried instead."""
+    view, call, is_edit = target.view, target.call, summary != record.summary
     tokens = call.counter.count(summary)
     edited = replace(record, summary=summary, summary_tokens=tokens)
-    if summary != record.summary:
+    if is_edit:
         edited = replace(edited, lineage=edited_lineage(view, call, target.record, edited))
+    wishes = Wishes.of(proposal.focus, call.policy)
     edited = with_facts(view, call, edited, ledger_for(view, call), wishes)
-    edited = with_losses(edited, find_losses(view, call, target.record, edited))
-    return replace(edited, after_tokens=input_size(view, call, edited))
+    lost = find_losses(view, call, target.record, edited)
+    if lost is not None:
+        lost = sort_by_salience([*lost, *_still_missed(proposal.outcome, edited)])
+    edited = with_losses(edited, lost)
+    edited = replace(edited, after_tokens=input_size(view, call, edited))
+    outcome = replace(proposal.outcome, record=edited, lost=tuple(lost or ()))
+    if is_edit:
+        outcome = _with_edit(outcome, edited)
+    return replace(proposal, outcome=outcome, after=build_context(view, call, edited))
 
 
-def _with_edit(proposal: Proposal, edited: Compaction) -> Proposal:
-    """`proposal` with the edit of its summary as its last step."""
-    before = proposal.outcome.after_tokens
+def _still_missed(outcome: Outcome, edited: Compaction) -> list[LostFact]:
+    """What the proposed summary lost and neither the edited one nor its facts say."""
+    said = SearchedText(f"{edited.summary}\n{edited.facts}")
+    return [one for one in outcome.lost if not said.says(one.fact)]
+
+
+def _with_edit(outcome: Outcome, edited: Compaction) -> Outcome:
+    """`outcome` with the edit of its summary as its last step."""
+    before = outcome.steps[-1].after_tokens if outcome.steps else edited.before_tokens
     step = Step(
         strategy=EDITED,
         before_tokens=before,
         after_tokens=edited.after_tokens,
         outcome=OutcomeCode.DONE(),
     )
-    check = proposal.outcome.check
+    check = outcome.check
     if check is not None and check.refused is None:
         check = check.within(edited.summary)
-    steps = (*proposal.steps, step)
-    outcome = replace(proposal.outcome, record=edited, steps=steps, check=check)
-    return replace(proposal, outcome=outcome)
+    return replace(outcome, steps=(*outcome.steps, step), check=check)
 
 
 def _account(proposal: Proposal) -> JsonObject:

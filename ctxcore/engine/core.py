@@ -602,6 +602,13 @@ class ContextEngine:
         self._services.session(proposal.session_id)
         return self._compactions.confirm(proposal, summary=summary)
 
+    def edit(self, proposal: Proposal, summary: str) -> Proposal:
+        """The proposal with another summary: its sizes, facts and losses are measured again.
+
+        Nothing is recorded; `proposal` is the one that `propose` made.
+        """
+        return self._compactions.edit(proposal, summary)
+
     def compact(
         self, session_id: str, *, model: str | None = None, focus: str = ""
     ) -> CompactionInfo | None:

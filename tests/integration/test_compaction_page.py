@@ -18,6 +18,7 @@ from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
+from tests.losing_sessions import ticket_session
 
 
 @pytest.fixture
@@ -137,6 +138,26 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     assert steps["Strategy"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
     assert steps["After"].iloc[-1] == made.compaction.after_tokens
     assert list(steps["Before"])[1:] == list(steps["After"])[:-1]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_an_edited_summary_is_measured_before_it_is_confirmed(
+    app: Dashboard, language: Language
+) -> None:
+    session = app.engine.session(ticket_session(app.engine))
+    at = opened(app, session, language)
+    at.button(key="compaction_compact").click().run()
+    proposal = at.session_state["compact_proposal"]
+
+    at.text_area(key="compact_summary").set_value("Everything is fine.").run()
+    app.check()
+
+    edited = app.engine.edit(proposal, "Everything is fine.")
+    assert edited.effect is not None
+    more = len(edited.outcome.lost) - len(proposal.outcome.lost)
+    assert more > 0
+    assert translate("compact.loses_more", language, count=f"{more:,}") in app.texts()
+    assert f"≈{edited.effect.without_tokens:,} → ≈{edited.effect.with_tokens:,}" in app.texts()
 
 
 def test_the_dialog_and_the_page_count_the_same_folded_messages(app: Dashboard) -> None:

@@ -104,6 +104,33 @@ def test_an_edited_summary_loses_what_it_does_not_say() -> None:
         assert made.compaction.facts_lost == lost[1:]
 
 
+def test_an_edit_is_measured_before_it_is_recorded() -> None:
+    with engine_with() as (engine, _):
+        session_id = ticket_session(engine)
+        proposal = engine.propose(session_id)
+
+        edited = engine.edit(proposal, "Everything is fine.")
+
+        assert engine.compactions(session_id) == []
+        assert edited.record is not None
+        assert proposal.record is not None
+        assert edited.record.summary == "Everything is fine."
+        gone = {one.text for one in edited.outcome.lost} - {
+            one.text for one in proposal.outcome.lost
+        }
+        assert gone
+        assert all(text in proposal.record.summary for text in gone)
+        assert edited.effect is not None
+        assert edited.after is not None
+        assert edited.effect.with_tokens == edited.after.tokens
+        assert edited.effect != proposal.effect
+        assert engine.edit(proposal, proposal.record.summary) is proposal
+        made = engine.confirm(proposal, summary="Everything is fine.")
+        assert made is not None
+        assert made.compaction == edited.record
+        assert made.effect == edited.effect
+
+
 def imported(engine: ContextEngine) -> tuple[str, LossReport]:
     (session,) = engine.import_(recorded_session(), name="recorded.jsonl")
     (made,) = engine.compactions(session.id)
