@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
+from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Merged
 from ctxcore.assembly.records import Compaction
@@ -76,6 +77,45 @@ def lost_facts(
     entries = sorted(hidden, key=lambda entry: is_on_a_line(entry.fact))
     return sort_by_salience(
         LostFact.of(entry) for entry in entries if was_known(entry) and not context.says(entry.fact)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visibility:
+    """How many messages of a history a context shows, stands for, and does not have at all."""
+
+    shown: int
+    """Messages in it, whole, shortened or recalled."""
+    represented: int
+    """Folded ones of which the summary or the facts beside it still say something."""
+    gone: int
+
+
+def visibility(view: HistoryView, context: Context, active: Compaction | None) -> Visibility:
+    """Returns what became of the messages of `view` in `context`, built under `active`.
+
+    A folded message is represented where a sentence of the summary comes from it, or where one of
+    its facts stands in the summary or beside it.
+    """
+    active = active or NOTHING_COVERED
+    said = SearchedText(f"{active.facts}\n{active.summary}")
+    told = {seq for sentence in active.sentences for seq in sentence.seqs}
+    told |= {
+        seq
+        for seq, facts in view.facts()
+        if seq <= active.covered_until and seq not in told and any(map(said.says, facts))
+    }
+    hidden = {
+        at + 1
+        for run in context.runs
+        if run.verdict in ("summarized", "dropped")
+        for at in range(run.first, run.last + 1)
+    }
+    represented = len(hidden & told)
+    return Visibility(
+        shown=view.count() - len(hidden),
+        represented=represented,
+        gone=len(hidden) - represented,
     )
 
 

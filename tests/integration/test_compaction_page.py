@@ -130,7 +130,10 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
 
     assert "Only what matters." in app.texts()
     (row,) = at.dataframe[0].value.to_dict("records")
-    steps = at.dataframe[1].value
+    seen = at.dataframe[1].value
+    assert list(seen["Represented"]) == [0, 0]
+    assert seen["Gone"][1] > 0  # the summary says nothing of them
+    steps = at.dataframe[2].value
     made = app.engine.store.active_compaction(session.id)
     assert made is not None
     assert made.effect is not None

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from ctxcore.assembly.building import build_context
+from ctxcore.compaction.loss_report import visibility
 from ctxcore.engine.compactions import LossReport
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.values import Scope
 from tests.engines import START, engine_with
-from tests.losing_sessions import PART, losing_session, recorded_session, ticket_session
+from tests.losing_sessions import PART, TICKETS, losing_session, recorded_session, ticket_session
 
 
 def test_each_lost_fact_has_its_kind_place_and_worth() -> None:
@@ -129,6 +131,23 @@ def test_an_edit_is_measured_before_it_is_recorded() -> None:
         assert made is not None
         assert made.compaction == edited.record
         assert made.effect == edited.effect
+
+
+def test_a_folded_message_is_represented_where_summary_or_facts_say_something_of_it() -> None:
+    with engine_with() as (engine, _):
+        session_id, made = losing_session(engine)
+        target = engine.call_target(session_id)
+        context = build_context(target.view, target.call, made.compaction)
+
+        seen = visibility(target.view, context, made.compaction)
+        silent = replace(made.compaction, summary="All is well.", facts="", lineage=())
+        told = f"{made.compaction.facts}\n{made.compaction.summary}"
+        named = [ticket for ticket in TICKETS if ticket in told]
+
+        assert named
+        assert seen.represented >= len(named) > 0
+        assert seen.shown + seen.represented + seen.gone == target.view.count()
+        assert visibility(target.view, context, silent).represented == 0
 
 
 def imported(engine: ContextEngine) -> tuple[str, LossReport]:
