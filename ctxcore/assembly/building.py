@@ -366,11 +366,11 @@ class Builder:
         if free < most and recaller.query.asks and not self._call.knowledge:
             base = self._smaller(maker, reminder, usable - most, standing) or made
             free = usable - base.context.tokens
-        found = recaller.choose(base.layout, free)
+        found = recaller.choose(base.layout, free, is_free=base is made)
         if found is not None and base is not made:
             taken = max(found.item.tokens, LEAST_TOKENS)  # with less, it would not be chosen again
             base = self._smaller(maker, reminder, usable - taken, standing) or base
-            found = recaller.choose(base.layout, usable - base.context.tokens)
+            found = recaller.choose(base.layout, usable - base.context.tokens, is_free=False)
         if found is None:
             return None
         recalled = in_force(standing, found, recaller.share_tokens)

@@ -30,13 +30,15 @@ from ctxcore.tokens.families import TokenCounter
 
 LEAST_TOKENS: Final = 48  # chosen: less room is not worth a frame
 # How rare the terms must be, together, that a message shares with a request; see `rank`. Chosen on
-# small talk, which must recall nothing.
+# small talk, which must recall nothing and names no two things.
 _ASKED_RARITY: Final = 3.0
 _TOLD_RARITY: Final = 8.0
+_CLEAR_RARITY: Final = 1.5  # of a clear question, half; what it names may be spoken of all the time
 _BESIDE: Final = 3  # messages on each side of one that is meant that may be recalled with it
-_MOST_READ: Final = 60  # of the best; chosen: more than any share holds
+_MOST_READ: Final = 120  # of the best; chosen: more than any share holds beside what is shown
 _MOST_COMPARED: Final = 24  # of the best, for what replaced what; finding facts takes time
 _LEAST_SHARE: Final = 0.3  # of the best score; chosen: below, tokens are spent for little
+_CLEAR_SHARE: Final = 0.2  # the same of a clear question, whose answer is worth more; chosen
 _GLUE_TOKENS: Final = 2  # between two quotes, where joined texts count more than their parts
 _SAID_BEFORE: Final = 4  # messages before a request that it may refer to
 
@@ -107,24 +109,29 @@ class Recaller:
             return Query()
         return read_request(request.message.text, self._said_before(request), self._called())
 
-    def choose(self, layout: Layout, room_tokens: int) -> Recalled | None:
-        """What the newest request recalls of what `layout` does not show, within `room_tokens`."""
+    def choose(self, layout: Layout, room_tokens: int, *, is_free: bool) -> Recalled | None:
+        """What the newest request recalls of what `layout` does not show, within `room_tokens`.
+
+        `is_free`: no message gives way for it, so that a clear question takes more.
+        """
         request, limit = self.reading.last_user, min(room_tokens, self.most_tokens)
         if request is None or limit < LEAST_TOKENS or not self.query.terms:
             return None
         shown = {item.seq for item in layout.messages if item.verdict == "kept"}
         known = shown.union(seq for one in layout.recalled for seq in one.seqs)
-        return self._within(request, limit, self._to_show(known))
+        return self._within(request, limit, self._to_show(known, is_free=is_free))
 
-    def _to_show(self, known: Collection[int]) -> Iterator[tuple[int, ...]]:
+    def _to_show(self, known: Collection[int], *, is_free: bool) -> Iterator[tuple[int, ...]]:
         """The messages that are not `known`, the best first, each with all that replaced it.
 
-        What was replaced by a message that is shown stays away: it would stand behind that.
+        What stands beside a message that is meant and not shown comes before all else, which only
+        a clear question takes, and only free room. What was replaced by a message that is shown
+        stays away: it would stand behind that.
         """
         hits = self._sure.difference(known)
-        for seq in self._best:
-            if hits.isdisjoint(range(seq - _BESIDE, seq + _BESIDE + 1)):
-                continue  # what it stands beside is shown
+        near = [seq for seq in self._best if not hits.isdisjoint(_beside(seq))]
+        others = set(self._best).difference(near) if is_free and self.query.is_clear else ()
+        for seq in (*near, *filter(others.__contains__, self._best)):
             together = [seq]
             while (newer := self._replaced.get(together[-1])) is not None:
                 together.append(newer)
@@ -166,20 +173,26 @@ class Recaller:
         assert request is not None
         hidden = self.reading.unsaid.union(self.reading.anchors.system)
         found = search(self.view, self.query, before=request.seq, hidden=hidden)
-        worth = _LEAST_SHARE * found[0].score if found else 0.0
+        share = _CLEAR_SHARE if self.query.is_clear else _LEAST_SHARE
+        worth = share * found[0].score if found else 0.0
         return [one for one in found if one.score >= worth]
 
     @cached_property
     def _sure(self) -> frozenset[int]:
         """The messages that share enough with the request to be meant."""
-        least = least_rarity(asks=self.query.asks)
+        is_clear, asks = self.query.is_clear, self.query.asks
+        least = _CLEAR_RARITY if is_clear else least_rarity(asks=asks)
         return frozenset(one.seq for one in self._found if one.rarity >= least)
 
     @cached_property
     def _meant(self) -> list[int]:
-        """The messages that are meant and those beside them, the best first."""
-        near = {seq + off for seq in self._sure for off in range(-_BESIDE, _BESIDE + 1)}
-        return [one.seq for one in self._found if one.seq in near]
+        """The messages that are meant and those beside them, the best first.
+
+        Where a clear question means any, all that it found.
+        """
+        near = {seq for one in self._sure for seq in _beside(one)}
+        is_clear = bool(near) and self.query.is_clear
+        return [one.seq for one in self._found if is_clear or one.seq in near]
 
     @cached_property
     def _best(self) -> list[int]:
@@ -236,6 +249,10 @@ def in_force(standing: Sequence[Recalled], new: Recalled, share: int) -> Sequenc
     """What stands behind requests once `new` was recalled for the newest."""
     taken = sum(one.item.tokens for one in standing) + new.item.tokens
     return (*standing, new) if taken <= share else (new,)
+
+
+def _beside(seq: int) -> range:
+    return range(seq - _BESIDE, seq + _BESIDE + 1)
 
 
 def _states(row: Counted) -> bool:

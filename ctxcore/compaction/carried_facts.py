@@ -16,14 +16,16 @@ from weakref import WeakKeyDictionary
 
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import Counted, HistoryView
+from ctxcore.assembly.reading import WHOLE
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import elide, facts_message
 from ctxcore.budget import TokenBudget
+from ctxcore.compaction.triggers import measure
 from ctxcore.facts.agent_records import memories_of, passages_of
-from ctxcore.facts.facts_block import render_facts, with_more
+from ctxcore.facts.facts_block import PROTECTED, render_facts, with_more
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText
-from ctxcore.facts.values import Kind
+from ctxcore.facts.values import STATEMENTS, Kind
 from ctxcore.salience.ranking import FOCUS_WORTH, NO_WISHES, Wishes
 from ctxcore.text.languages import Language
 from ctxcore.tokens.count import count_message
@@ -31,6 +33,8 @@ from ctxcore.tokens.families import TokenCounter
 
 MOST_MEMORIES: Final = 10  # the latest; source: the `ladder` design
 PASSAGES_PART: Final = 4  # chosen: pinned passages may take a quarter of usable
+SMALL_TOKENS: Final = 1_000  # of a target; chosen: half a page, in which few messages stay whole
+STATED_SHARE: Final = 0.05  # of all that was said; chosen: below, stray rules of a long talk
 _STRETCH = 500  # chosen: messages read at a time
 
 _TITLES: Mapping[Language, Mapping[str, str]] = {
@@ -254,10 +258,18 @@ def with_facts(
         if is_talk:
             room = int(budget.usable_tokens * (call.policy.facts_ratio or 0))
             entries = [entry for entry in entries if entry.kind not in OF_CALLS]
+        first, first_room = set(PROTECTED), budget.min_instruction_tokens
+        if stated_tokens(view, call):
+            first |= {*STATEMENTS}
+            first_room = max(first_room, room_beside(view, call, record))
+        if budget.target_tokens <= SMALL_TOKENS:  # what has no room would all be left out
+            most = room_beside(view, call, record)
+            first_room, room = min(first_room, most), min(room, most)
         carried = render_facts(
             _wanted([entry for entry in entries if not shown.says(entry.fact)], wishes),
             max_tokens=room - frame,
-            protected_tokens=budget.min_instruction_tokens - frame,
+            protected_kinds=first,
+            protected_tokens=first_room - frame,
             counter=call.counter,
             language=record.language,
             visible=visible,
@@ -296,6 +308,8 @@ def facts_room(view: HistoryView, call: Call) -> int:
     budget = call.budget
     if budget is None:
         return 0
+    if stated := stated_tokens(view, call):
+        return budget.working_state_tokens + max(budget.facts_tokens, stated)
     if not budget.facts_tokens or budget.min_instruction_tokens <= budget.facts_tokens:
         return budget.working_state_tokens + budget.facts_tokens
     frame = _frame_tokens(call.counter)
@@ -306,6 +320,36 @@ def facts_room(view: HistoryView, call: Call) -> int:
     )
     needed = frame + rules.tokens if rules.tokens else 0
     return budget.working_state_tokens + max(budget.facts_tokens, needed)
+
+
+def stated_tokens(view: HistoryView, call: Call) -> int:
+    """Returns what the statements that hold take, where they come before all else; elsewhere 0.
+
+    That is in a small window if they need more than rules may take anyway, in the record and in as
+    much again put back, and are a good part of all that was said: then what was laid down is what
+    the conversation is about.
+    """
+    budget = call.budget
+    if budget is None or not budget.facts_tokens or budget.target_tokens > SMALL_TOKENS:
+        return 0
+    stated = [entry for entry in live(ledger_at(view)) if entry.kind in STATEMENTS]
+    frame = _frame_tokens(call.counter)
+    text = render_facts(
+        _of_others(stated, (*view.anchors().excluded, *view.anchors().system)),
+        max_tokens=WHOLE,
+        counter=call.counter,
+    )
+    needed, said = frame + text.tokens, view.totals(after=0).tokens
+    is_much = needed > 2 * budget.min_instruction_tokens and needed >= said * STATED_SHARE
+    return min(needed, budget.target_tokens) if is_much else 0
+
+
+def room_beside(view: HistoryView, call: Call, record: Compaction) -> int:
+    """Returns what the target leaves for facts beside all else that `record` shows."""
+    budget, measured = call.budget, measure(view, call, record)
+    if budget is None:
+        return 0
+    return budget.target_tokens - measured.input_tokens + measured.facts_tokens
 
 
 def _of_others(entries: Sequence[Entry], seqs: Collection[int]) -> list[Entry]:

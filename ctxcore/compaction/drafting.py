@@ -79,6 +79,15 @@ class Draft:
         return self.scope.budget.target_tokens - expected
 
     @property
+    def summary_room(self) -> int:
+        """What the longest summary and its frame take, more than the marker of a truncation."""
+        if not self.scope.is_summarized:
+            return 0
+        summarized = self.scope.expected_summary(self.scope.whole[self.cut])
+        left_out = self.scope.folding(is_summarized=False)
+        return summarized - left_out.expected_summary(left_out.whole[self.cut])
+
+    @property
     def candidates(self) -> Sequence[Block]:
         """The covered blocks that may stay verbatim, oldest first."""
         kept = () if self.folds_kept else self.scope.kept
@@ -148,7 +157,7 @@ class Scope:
         self.kept = by_block(reading.kept)
         """Blocks that earlier compactions kept verbatim."""
         self.kept_tokens = sum(size_of(block) for block in self.kept)
-        self._facts_tokens = max(0, facts_tokens - measured.facts_tokens)
+        self.facts_tokens = max(0, facts_tokens - measured.facts_tokens)
         self.survivors = [0, *accumulate(self._surviving())]
         """The size of what stays before each cut: pins, the last user message, the goal."""
         self.last_cut = max(0, len(self.blocks) - 1)
@@ -185,7 +194,7 @@ class Scope:
 
     def expected_at(self, cut: int, kept_tokens: int) -> int:
         """Returns the input with blocks before `cut` folded; the others take `kept_tokens`."""
-        facts = self._facts_tokens if cut else 0  # at their longest, as the summary
+        facts = self.facts_tokens if cut else 0  # at their longest, as the summary
         around = self.fixed_tokens + self.survivors[cut] + facts
         return around + kept_tokens + self.expected_summary(self.whole[cut])
 

@@ -9,13 +9,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
 from ctxcore.assembly.history import Counted, HistoryView, requests_by_seq, shorten_row
 from ctxcore.assembly.reading import by_block
 from ctxcore.assembly.records import Compaction, ShortArguments
 from ctxcore.compaction.beside import shown_beside
-from ctxcore.compaction.carried_facts import ledger_for, with_facts
+from ctxcore.compaction.carried_facts import ledger_for, room_beside, stated_tokens, with_facts
+from ctxcore.compaction.drafting import LEAST_SUMMARY_TOKENS
 from ctxcore.compaction.keeping import Keeping, Pieces, keep_blocks, text_of
 from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience, with_losses
 from ctxcore.compaction.planning import EMERGENCY
@@ -28,7 +30,7 @@ from ctxcore.compaction.triggers import find_trigger, input_size, measure
 from ctxcore.compression.markers import REFERENCE_TOKENS
 from ctxcore.errors import SummarizerError
 from ctxcore.facts.ledger import Ledger
-from ctxcore.facts.values import Fact
+from ctxcore.facts.values import STATEMENTS, Fact, Kind
 from ctxcore.messages.canonical import printable
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
@@ -38,6 +40,8 @@ from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 from ctxcore.summarizers.support import SummaryCheck
 
+_TINY_TOKENS = 200  # chosen: the frame of a quoted summary takes a tenth or more
+_RAISED: Final[tuple[Kind, ...]] = ("setting",)
 _FILLS = 3  # chosen: merging neighbours frees room for more blocks; each pass costs a measurement
 
 
@@ -105,7 +109,7 @@ def execute(
 
     def begin(plan: CompactionPlan) -> _Executor:
         return _Executor(
-            plan=resolved(plan, view, call),
+            plan=resolved(plan, view, call, quotes=isinstance(summarizer, ExtractiveSummarizer)),
             view=view,
             call=call,
             active=active or NOTHING_COVERED,
@@ -316,8 +320,13 @@ class _Executor:
         )
 
     def _summarized(self) -> Compaction:
-        """The record with a summary; quotes take the place of one that the check refused."""
+        """The record with a summary; quotes take the place of one that the check refused.
+
+        Without one where facts leave no room to quote.
+        """
         covering = self._covering(self.plan.covered_until)
+        if not self._may_quote(covering):
+            return covering
         summarizing = self._summarizing(self.summarizer, self._beside(covering))
         try:
             return summarizing.summarized(covering, self.plan.stops)
@@ -328,6 +337,24 @@ class _Executor:
             self.check = summarizing.check
         quoting = self._summarizing(ExtractiveSummarizer(self.call.counter))
         return quoting.summarized(covering, self.plan.stops)
+
+    def _may_quote(self, covering: Compaction) -> bool:
+        """Whether what was laid down, where it comes first, leaves room to quote as well.
+
+        In mere talk whole messages take that room. A summary that a model writes, and one that
+        there is, have theirs in any case.
+        """
+        is_quoting = isinstance(self.summarizer, ExtractiveSummarizer)
+        if not is_quoting or covering.summary:
+            return True
+        if self.plan.is_talk and _is_tiny(self.plan, self.call):
+            return False
+        stated = stated_tokens(self.view, self.call)
+        if not stated:
+            return True
+        framed = replace(covering, facts="", summary=".")
+        room = room_beside(self.view, self.call, framed) - stated
+        return room >= LEAST_SUMMARY_TOKENS and not self.plan.is_talk
 
     def _beside(self, covering: Compaction) -> str:
         """What the context shows beside the summary of a model, for the form that asks for it."""
@@ -372,7 +399,7 @@ class _Executor:
         """
         plan, view, call = self.plan, self.view, self.call
         if plan.fold:
-            record = self._filled(self._carrying(record))
+            record = self._completed(record)
         before, after = plan.before_tokens, input_size(view, call, record)
         steps, strategies = tuple(self._steps(after, failure)), strategies or plan.strategies
         problem: Reason | None = None
@@ -422,6 +449,25 @@ class _Executor:
             strategies=strategies,
             check=self.check,
         )
+
+    def _completed(self, record: Compaction) -> Compaction:
+        """Returns `record` with its facts, and with blocks in the room that is left.
+
+        Where what was laid down comes first, those blocks may show some of it: then it is not
+        carried as well, and the room goes to others.
+        """
+        carried, stated = self._carrying(record), stated_tokens(self.view, self.call)
+        bare = replace(record, facts="")
+        if stated and carried.facts and stated > room_beside(self.view, self.call, bare):
+            return carried
+        filled = self._filled(carried)
+        if not stated:
+            return filled
+        for _ in range(_FILLS):
+            kept, filled = filled.kept, self._filled(self._carrying(filled))
+            if filled.kept == kept:
+                return filled
+        return self._carrying(filled)
 
     def _carrying(self, record: Compaction) -> Compaction:
         """Returns `record` with its facts; what a model's summary lost comes back as it has room.
@@ -547,9 +593,12 @@ def _joined(rows: Iterable[Counted], pieces: Mapping[int, Pieces], cut: int) -> 
     }
 
 
-def resolved(planned: CompactionPlan, view: HistoryView, call: Call) -> CompactionPlan:
+def resolved(
+    planned: CompactionPlan, view: HistoryView, call: Call, *, quotes: bool = True
+) -> CompactionPlan:
     """Returns `planned` with the covered blocks chosen that stay, by score, importance or events.
 
+    `quotes`: the summary quotes, so that in the smallest windows there is none (see `_is_tiny`).
     It reads all of them, which planning does not: a second for ten thousand messages.
     """
     competing = planned.competing
@@ -557,7 +606,7 @@ def resolved(planned: CompactionPlan, view: HistoryView, call: Call) -> Compacti
         return planned
     blocks: Sequence[Sequence[Counted]] = _rows(view, competing.blocks)
     if competing.choosers == ("worth",):
-        return _kept_by_score(planned, competing, blocks, view, call)
+        return _kept_by_score(planned, competing, blocks, view, call, quotes=quotes)
     for chooser in competing.choosers:
         if chooser != "worth":
             blocks = CHOOSERS[chooser](
@@ -572,6 +621,8 @@ def _kept_by_score(
     blocks: Sequence[Sequence[Counted]],
     view: HistoryView,
     call: Call,
+    *,
+    quotes: bool,
 ) -> CompactionPlan:
     """Returns `planned` with the blocks, or pieces of them, that score highest per token.
 
@@ -582,13 +633,16 @@ def _kept_by_score(
     is_talk = full_share(are_calls) < TALK_SHARE
     shorter = {*planned.shorten, *competing.short_calls}
     ledger = ledger_for(view, call)
+    room, is_tiny = competing.room_tokens, quotes and is_talk and _is_tiny(planned, call)
+    if is_tiny:  # whole messages take less than facts and quotes with their frames
+        room += competing.summary_tokens + competing.facts_tokens
     keeping, others = keep_blocks(
         [with_short_calls(block, call, shorter) for block in blocks],
-        competing.room_tokens,
+        room,
         call.counter,
         opened=[with_short_calls(block, call, shorter) for block in _rows(view, competing.opened)],
         outdated=outdated_of(ledger),
-        stated=stated_in(ledger),
+        stated=stated_in(ledger, STATEMENTS if is_tiny else _RAISED),
         request=text_at(view, competing.request),
         wishes=Wishes.of(planned.focus, call.policy),
         spare_tokens=_spare_in_talk(call) if is_talk else 0,
@@ -604,10 +658,19 @@ def _kept_by_score(
     )
     if competing.waiting is None:
         return made
-    waiting = competing.waiting.raised(competing.room_tokens - keeping.tokens)
+    waiting = competing.waiting.raised(room - keeping.tokens)
     sizes = {seq: size for seq, size in made.short_sizes.items() if seq not in waiting.sizes}
     sizes |= waiting.short_sizes
     return replace(made, shorten=tuple(sorted(sizes)), short_sizes=sizes)
+
+
+def _is_tiny(planned: CompactionPlan, call: Call) -> bool:
+    """Whether the frame of a quoted summary takes too much of the target for what it would say.
+
+    Not where a person says what to keep: that is quoted first.
+    """
+    is_small = call.budget is not None and call.budget.target_tokens <= _TINY_TOKENS
+    return is_small and not planned.focus and call.policy.summary_form == "plain"
 
 
 def _spare_in_talk(call: Call) -> int:

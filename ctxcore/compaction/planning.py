@@ -290,6 +290,8 @@ class _Planner:
             short_calls=frozenset(seq for seq, _ in self.active.arguments),
             request=self._reading.current,
             room_tokens=room,
+            summary_tokens=draft.summary_room,
+            facts_tokens=draft.scope.facts_tokens,
         )
 
     def _earlier(self, cut: int) -> range:

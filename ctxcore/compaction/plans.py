@@ -102,6 +102,10 @@ class Competing:
     request: int | None = None
     """The user message that waits for its answer: what it asks for scores higher."""
     room_tokens: int
+    summary_tokens: int = 0
+    """What the longest summary and its frame take beside that room, more than a marker would."""
+    facts_tokens: int = 0
+    """What facts take beside it at their longest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
@@ -14,7 +14,7 @@ from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.compaction.drafting import newest_within
 from ctxcore.facts.agent_records import arguments_of, file_uses
 from ctxcore.facts.ledger import Ledger
-from ctxcore.facts.values import STATEMENTS, Fact
+from ctxcore.facts.values import STATEMENTS, Fact, Kind
 from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import ToolCall
 from ctxcore.policy.values import Policy
@@ -110,12 +110,13 @@ def outdated_of(ledger: Ledger) -> Outdated:
     return found
 
 
-def stated_in(ledger: Ledger) -> frozenset[int]:
-    """Returns the last message of each setting that holds.
+def stated_in(ledger: Ledger, kinds: Collection[Kind]) -> frozenset[int]:
+    """Returns the last message of each statement of `kinds` that holds.
 
-    Instructions are shown in any case; of decisions it is not measured whether they earn it.
+    Instructions are shown in any case, but in the smallest windows; of decisions it is not
+    measured elsewhere whether they earn it.
     """
-    return frozenset(entry.seqs[-1] for entry in ledger.held() if entry.kind == "setting")
+    return frozenset(entry.seqs[-1] for entry in ledger.held() if entry.kind in kinds)
 
 
 def outdated_units(units: Sequence[Unit], sentences: Sequence[str]) -> set[int]:

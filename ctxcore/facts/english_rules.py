@@ -268,13 +268,13 @@ habit_first: 1.2 0.4 first habit(?![m])
 says_in: 1.6 1.5 (?:lead|only|you[of and only]*)[says out](?:of me)?[ly only]*[in likes]
 prefer: 1.5 2.8 lead prefer
 ban: 1.7 0.8 lead(?:do not|dont|never|not of)
-ban_order: 2.2 1.6 ^[soft please and comma]*(?:do not|dont|never)comma?ever?[ly
+ban_order: 2.2 1.6 ^[soft please and comma ly]*(?:do not|dont|never)comma?ever?[ly
  comma]*(?!single|be)[v other](?![it this me now they you])
 avoid: 2.0 1.7 lead avoid
-always_verb: 1.7 2.9 (?:^|[stop and soft please]|you [duty]|you have of|you will|youll|you of?|can
- you[please]?)(?:always|never)[ly]*[v]
-always_first: 1.8 3.3 ^[soft please and]*(?:always|never)(?![past be_form have a the asks ly of in
- comma remember soft])(?!other of|other$)
+always_verb: 1.7 2.9 (?:^|[stop and soft please]|you [duty][ly]*|you have of|you will|youll|you
+ of?|can you[please]?)(?:always|never)[ly]*[v]
+always_first: 1.8 3.3 ^[soft please and ly]*(?:always|never)(?![past be_form have a the asks ly of
+ in comma remember soft])(?!other of|other$)
 always: 1.0 0.8 always
 never: 0.7 0.7 never
 no: 0.2 0.8 no

@@ -16,7 +16,8 @@ from typing import Final
 
 from ctxcore.facts.finding import find_facts
 from ctxcore.facts.ledger import Entry, Ledger, live
-from ctxcore.facts.values import KINDS, Fact, Kind
+from ctxcore.facts.presence import unlabelled
+from ctxcore.facts.values import KINDS, STATEMENTS, Fact, Kind
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.values import Role, text_message
 from ctxcore.text.languages import Language
@@ -227,7 +228,9 @@ def render_entry(entry: Entry, language: Language = "en") -> str:
 
 
 def _with_name(fact: Fact) -> str:
-    """The literal, behind its name where it has one."""
+    """The literal, behind its name where it has one; a statement without its label."""
+    if fact.kind in STATEMENTS:
+        return unlabelled(fact.text)
     return f"{fact.subject}: {fact.text}" if fact.subject and fact.kind in _NAMED else fact.text
 
 

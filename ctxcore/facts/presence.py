@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Final
 
-from ctxcore.facts.values import Fact
+from ctxcore.facts.values import STATEMENTS, Fact
 from ctxcore.text.languages import HAN
 
 _RUN = re.compile(r"[a-z0-9]+")
@@ -33,7 +33,7 @@ class SearchedText:
         """Whether `is_present(fact, text)`."""
         if not self.text or fact.kind == "todo":
             return is_present(fact, self.text)
-        runs = word_runs(fact.text)
+        runs = word_runs(_said(fact))
         if not all(run in self._lines_of for run in runs):
             return False
         if runs and is_on_a_line(fact):
@@ -74,6 +74,7 @@ def is_on_a_line(fact: Fact) -> bool:
 
 _WORD = re.compile(rf"[{HAN}]|[^\W_]+(?:[.,:/_@-](?=[^\W_])[^\W_]+)*|[^\W_]+")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_LABEL = re.compile(r"^(?:[A-Z]{2,} ){1,3}[A-Z]{2,}: (?=\w)")
 _BLANKS = re.compile(r"\s+")
 _ITEM = re.compile(r"\[[x ~-]\] ([^;]+)")
 
@@ -81,7 +82,7 @@ _ITEM = re.compile(r"\[[x ~-]\] ([^;]+)")
 def is_present(fact: Fact, text: str) -> bool:
     """Whether `text` has the literal of `fact`; of a named number, both on one line."""
     if fact.kind in _SENTENCES:
-        return _words(fact.text) in _cached_words(text)
+        return _words(_said(fact)) in _cached_words(text)
     if fact.kind == "todo":
         return all(_words(item) in _cached_words(text) for item in _ITEM.findall(fact.text))
     plain = _plain(text)
@@ -91,6 +92,19 @@ def is_present(fact: Fact, text: str) -> bool:
     if fact.kind == "number" and fact.subject:
         return any(_named_in(fact, line) for line in _LINE_END.split(text))
     return bool(_bounded(literal).search(plain))
+
+
+def unlabelled(text: str) -> str:
+    """`text` without a label in capitals before it, as in “HARD CONSTRAINT: …”.
+
+    Of one word it may be a thing that the text is about: “AWS: …”.
+    """
+    return _LABEL.sub("", text)
+
+
+def _said(fact: Fact) -> str:
+    """The words by which a fact is found in a text."""
+    return unlabelled(fact.text) if fact.kind in STATEMENTS else fact.text
 
 
 def _named_in(fact: Fact, line: str) -> bool:

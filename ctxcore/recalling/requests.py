@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final
@@ -13,11 +13,19 @@ from ctxcore.recalling.index_words import phrases_of
 from ctxcore.text.calendar import MONTHS, Day, days_in
 from ctxcore.text.inflection import forms_of, stem
 from ctxcore.text.languages import HAN_RUN, both_scripts, simplified
-from ctxcore.text.words import COMMON_WEIGHT, COMMON_WORDS, STOP_WORDS, han_weight, is_weak
+from ctxcore.text.words import (
+    COMMON_WEIGHT,
+    COMMON_WORDS,
+    STOP_WORDS,
+    han_content,
+    han_weight,
+    is_weak,
+)
 
 READ_CHARS: Final = 4_000  # of a request; chosen: its end and its beginning say what it wants
 MOST_TERMS: Final = 32  # chosen: the time of a search grows with them
 _FEW_TERMS: Final = 2  # with fewer of its own, a request leans on what was said before it
+_CLEAR_THINGS: Final = 2  # that a clear question names; chosen: small talk names one at most
 _LENT_WEIGHT: Final = 0.4  # of a term of what the request refers to; chosen: below its own words
 _END_CHARS: Final = 4  # signs behind a question mark: quotes and brackets
 
@@ -70,8 +78,15 @@ class Query:
     terms: tuple[Term, ...] = ()
     asks: bool = False
     """Whether the request is a question, or asks for something that was said."""
+    things: float = 0.0
+    """How much it names itself: 1 for each word that names something, .5 for a common one."""
     wanted: Wanted | None = None
     """What kind of thing it asks for."""
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether it asks, and names two things: then it asks about something, not for the day."""
+        return self.asks and self.things >= _CLEAR_THINGS
 
 
 def read_request(text: str, said: Sequence[str] = (), calls: Sequence[str] = ()) -> Query:
@@ -94,6 +109,7 @@ def read_request(text: str, said: Sequence[str] = (), calls: Sequence[str] = ())
     return Query(
         terms=tuple(islice(terms.values(), MOST_TERMS)),
         asks=asks(text),
+        things=_things_in(f"{text}\n{item}", terms.values()),
         wanted=wanted_by(text),
     )
 
@@ -112,6 +128,13 @@ def terms_in(text: str) -> Iterator[Term]:
         if term.forms[0] not in seen:
             seen.add(term.forms[0])
             yield term
+
+
+def _things_in(text: str, terms: Iterable[Term]) -> float:
+    """How much `text` names; a Chinese word makes several of its `terms`."""
+    words = (term for term in terms if not HAN_RUN.match(term.forms[0]))
+    runs = HAN_RUN.findall(simplified(text))
+    return sum(term.proof for term in words) + sum(map(han_content, runs))
 
 
 def _words(text: str) -> Iterator[Term]:

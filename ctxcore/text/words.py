@@ -15,7 +15,7 @@ from string import ascii_letters, digits
 
 from ctxcore.text.known_words import KnownWords
 from ctxcore.text.languages import HAN, HAN_RUN
-from ctxcore.text.patterns import blanks_except
+from ctxcore.text.patterns import blanks_except, late, one_of
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -95,6 +95,7 @@ COMMON_PAIRS = word_set("""
 """Pairs of Han in words that are said in any conversation."""
 
 _RUN = re.compile(f"[{HAN}]+|[^\\W{HAN}]+")
+_LITTLE_HAN = late(f"({one_of(COMMON_PAIRS)})|{one_of(WEAK_PAIRS)}|[{''.join(sorted(WEAK_HAN))}]")
 _TO_WORDS = blanks_except(ascii_letters + digits + "_", is_lower=True)
 
 PRIOR_UNITS = 200
@@ -147,6 +148,16 @@ def han_weight(pair: str) -> float:
     if pair in COMMON_PAIRS:
         return HAN_WEIGHT * COMMON_WEIGHT
     return JOINT_HAN_WEIGHT if any(map(WEAK_HAN.__contains__, pair)) else TELLING_HAN_WEIGHT
+
+
+def han_content(run: str) -> float:
+    """How much a run of simplified Chinese characters says: 1 for every two that name something.
+
+    These are what grammatical characters and common words leave of it; a common word counts half.
+    """
+    named_and_common = _LITTLE_HAN.split(run)
+    named = sum(len(piece) // 2 for piece in named_and_common[::2])
+    return named + COMMON_WEIGHT * sum(map(bool, named_and_common[1::2]))
 
 
 def weigh(terms: Sequence[Collection[str]]) -> dict[str, float]:

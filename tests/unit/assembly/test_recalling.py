@@ -100,6 +100,37 @@ def test_a_question_finds_what_is_not_shown(said: str, request_text: str) -> Non
     assert made.breakdown.recalled > 0
 
 
+def with_main_topics() -> list[Message]:
+    """A conversation in which Melker and his canvas are spoken of in every sixth message."""
+    talk = [*around()]
+    for at in range(3, len(talk), 6):
+        talk[at] = text_message(talk[at].role, f"Melker stretched canvas number {at} {words(6)}")
+    return talk
+
+
+def test_a_clear_question_finds_what_is_spoken_of_all_the_time() -> None:
+    assert "Melker stretched canvas" in answer(with_main_topics(), "Which canvas has Melker?")
+
+
+@pytest.mark.parametrize("turn", ["How is your canvas?", "Are you well, Melker?"])
+def test_small_talk_with_a_word_that_is_said_all_the_time_recalls_nothing(turn: str) -> None:
+    assert answer(with_main_topics(), turn) == ""
+
+
+def test_a_clear_question_takes_more_than_what_stands_beside_its_hits_where_there_is_room() -> None:
+    beside = user("The jetty in Visby has a gate code.")
+    far = user("The jetty was painted by Ingeborg.")
+    history = [*around(beside, assistant("Noted.")), *around(far, assistant("Noted."))]
+
+    folded = compact(history, max_tokens=6_000, target_tokens=60, force=True)
+    request = user("What gate code has the jetty in Visby?")
+
+    made = fit([*history, request], max_tokens=6_000, state=folded.state)
+
+    assert beside.text in recalled(made)
+    assert far.text in recalled(made)
+
+
 def test_an_answer_comes_with_its_question() -> None:
     history = around(user("When does the ferry to Orust leave?"), assistant("At seven."))
 

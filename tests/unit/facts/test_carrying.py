@@ -32,6 +32,17 @@ def test_facts_are_grouped_with_instructions_first() -> None:
     assert carried.left_out == 0
 
 
+def test_a_label_in_capitals_is_left_out_of_statements() -> None:
+    """The heading says what kind they are; a single word may be what a statement is about."""
+    entries = live(folded("SAFETY RULE: Never run the purge alone.", "AWS: Never open port 22."))
+
+    text = render_facts(entries, max_tokens=200, counter=FourBytes()).text
+
+    assert "- Never run the purge alone." in text
+    assert "- AWS: Never open port 22." in text
+    assert all(is_present(entry.fact, text) for entry in entries)
+
+
 def test_headings_are_chinese_in_chinese() -> None:
     carried = render_facts(
         live(folded("不要使用表情。", "端口是 8080")),

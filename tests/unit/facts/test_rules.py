@@ -56,6 +56,14 @@ def test_the_words_of_a_rule_alone_make_none(said: str, end: str) -> None:
     assert rules(said + end) == []
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    ["Absolutely never feed the geese.", "You must absolutely never feed the geese."],
+)
+def test_an_adverb_before_a_ban_strengthens_it(sentence: str) -> None:
+    assert rules(sentence) == [sentence]
+
+
 def test_a_rule_is_found_among_other_sentences() -> None:
     text = "The build is green again. Never deploy on a Friday. What is next?"
 

@@ -90,6 +90,34 @@ def test_what_is_no_question_does_not_ask(text: str) -> None:
     assert not asks(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("What has Melanie painted?", "Where do Jon's invoices go?", "Why is parse_row slow?"),
+        *("小宝的生日蛋糕是什么颜色？", "豆豆的体重是多少？", "護照的編號是多少？"),
+    ],
+)
+def test_a_question_that_names_two_things_is_clear(text: str) -> None:
+    assert read_request(text, ["All 231 tests pass."]).is_clear
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Did you sleep well?", "Are you busy?", "Do you like music?", "How was your day, Jon?"),
+        *(
+            "Jon paints canoes.",
+            "Write down Jon's address.",
+            "你睡得好吗？",
+            "你喜欢音乐吗？",
+            "小宝好",
+        ),
+    ],
+)
+def test_small_talk_and_what_does_not_ask_are_no_clear_question(text: str) -> None:
+    assert not read_request(text, ["The canoe lies beneath the jetty in Nynashamn."]).is_clear
+
+
 def test_a_request_that_refers_borrows_what_was_said_before_it() -> None:
     query = read_request("How much does that ferry cost?", ["It leaves from Nynashamn."])
 
