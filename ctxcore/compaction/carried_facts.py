@@ -259,12 +259,11 @@ def with_facts(
             room = int(budget.usable_tokens * (call.policy.facts_ratio or 0))
             entries = [entry for entry in entries if entry.kind not in OF_CALLS]
         first, first_room = set(PROTECTED), budget.min_instruction_tokens
-        if stated_tokens(view, call):
-            first |= {*STATEMENTS}
-            first_room = max(first_room, room_beside(view, call, record))
         if budget.target_tokens <= SMALL_TOKENS:  # what has no room would all be left out
             most = room_beside(view, call, record)
             first_room, room = min(first_room, most), min(room, most)
+            if stated_tokens(view, call):
+                first, first_room = first | {*STATEMENTS}, most
         carried = render_facts(
             _wanted([entry for entry in entries if not shown.says(entry.fact)], wishes),
             max_tokens=room - frame,

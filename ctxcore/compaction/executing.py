@@ -41,7 +41,7 @@ from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
 from ctxcore.summarizers.support import SummaryCheck
 
 _TINY_TOKENS = 200  # chosen: the frame of a quoted summary takes a tenth or more
-_RAISED: Final[tuple[Kind, ...]] = ("setting",)
+_RAISED: Final[tuple[Kind, ...]] = ("setting",)  # what raises its message in larger windows
 _FILLS = 3  # chosen: merging neighbours frees room for more blocks; each pass costs a measurement
 
 
@@ -109,7 +109,7 @@ def execute(
 
     def begin(plan: CompactionPlan) -> _Executor:
         return _Executor(
-            plan=resolved(plan, view, call, quotes=isinstance(summarizer, ExtractiveSummarizer)),
+            plan=resolved(plan, view, call, quotes=_quotes(summarizer)),
             view=view,
             call=call,
             active=active or NOTHING_COVERED,
@@ -344,8 +344,7 @@ class _Executor:
         In mere talk whole messages take that room. A summary that a model writes, and one that
         there is, have theirs in any case.
         """
-        is_quoting = isinstance(self.summarizer, ExtractiveSummarizer)
-        if not is_quoting or covering.summary:
+        if not _quotes(self.summarizer) or covering.summary:
             return True
         if self.plan.is_talk and _is_tiny(self.plan, self.call):
             return False
@@ -358,8 +357,7 @@ class _Executor:
 
     def _beside(self, covering: Compaction) -> str:
         """What the context shows beside the summary of a model, for the form that asks for it."""
-        is_quoted = isinstance(self.summarizer, ExtractiveSummarizer)
-        if is_quoted or self.call.policy.summary_form != "plain":
+        if _quotes(self.summarizer) or self.call.policy.summary_form != "plain":
             return ""
         silent = replace(covering, summary="")
         record = with_facts(
@@ -662,6 +660,11 @@ def _kept_by_score(
     sizes = {seq: size for seq, size in made.short_sizes.items() if seq not in waiting.sizes}
     sizes |= waiting.short_sizes
     return replace(made, shorten=tuple(sorted(sizes)), short_sizes=sizes)
+
+
+def _quotes(summarizer: Summarizer) -> bool:
+    """Whether it writes nothing of its own."""
+    return isinstance(summarizer, ExtractiveSummarizer)
 
 
 def _is_tiny(planned: CompactionPlan, call: Call) -> bool:

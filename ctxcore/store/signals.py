@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -71,11 +70,11 @@ class Signals(Area):
             {*made, *(row.policy_version_id for row in rows)}, key=lambda id_: id_ or 0
         )
         return [
-            replace(
-                _counts(_of_version(rows, version)),
+            SignalCounts(
                 policy_version_id=version,
                 turns=made.get(version, 0),
                 forgetful_turns=forgetful.get(version, 0),
+                **_counts(_of_version(rows, version)),
             )
             for version in versions
         ]
@@ -83,7 +82,7 @@ class Signals(Area):
 
 def _forgetful_turns(present: ColumnElement[bool]) -> Select[Any]:
     """Messages by version that a signal of forgetting is about, unless all were dismissed."""
-    hidden = SIGNAL.c.verdict.is_not(None) & (SIGNAL.c.verdict != "kept")
+    hidden = SIGNAL.c.verdict != "kept"  # as `tells_of_forgetting`; null is no match
     found = (
         select(SIGNAL.c.policy_version_id, SIGNAL.c.session_id, SIGNAL.c.seq)
         .distinct()
@@ -102,7 +101,8 @@ def _of_version(rows: Sequence[Any], version: int | None) -> list[Any]:
     return [row for row in rows if row.policy_version_id == version]
 
 
-def _counts(rows: Sequence[Any]) -> SignalCounts:
+def _counts(rows: Sequence[Any]) -> Counter[str]:
+    """The numbers of signals by field of `SignalCounts`."""
     counted = Counter[str]()
     for row in rows:
         counted["forgotten"] += row.count if tells_of_forgetting(row.verdict) else 0
@@ -110,4 +110,4 @@ def _counts(rows: Sequence[Any]) -> SignalCounts:
         counted["unplaced"] += row.count if row.verdict is None else 0
         counted["right"] += row.count if row.is_right is True else 0
         counted["wrong"] += row.count if row.is_right is False else 0
-    return SignalCounts(policy_version_id=None, turns=0, **counted)
+    return counted
