@@ -346,6 +346,7 @@ class CallRow(Row, table=True):
     output_tokens: int | None
     cached_tokens: int | None
     cache_write_tokens: int | None
+    cache_hour_tokens: int | None
     reasoning_tokens: int | None
     cost: float | None
     latency_seconds: float | None

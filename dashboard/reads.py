@@ -61,9 +61,10 @@ def turns_of(session: SessionInfo) -> list[TurnInfo]:
 
 
 def calls_of(session: SessionInfo) -> tuple[CallInfo, ...]:
-    """The calls of a session without their runs, read again when there are more."""
+    """The calls of a session without their runs; read again when there are more, or new prices."""
     found = engine().session(session.id)
-    return _calls(database_url(), found.id, engine().store.count_calls(found.id))
+    count, models = engine().store.count_calls(found.id), repr(engine().models())
+    return _calls(database_url(), found.id, count, models)
 
 
 def last_call_with_runs(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
@@ -119,9 +120,9 @@ def _recorded(stamp: Stamp) -> Recorded:
 
 # cache_resource, not cache_data: copying thousands of calls would take a second each time.
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
-def _calls(url: str, session_id: str, count: int) -> tuple[CallInfo, ...]:
-    del url, count  # part of the key only
-    return tuple(engine().store.calls(session_id, with_runs=False))
+def _calls(url: str, session_id: str, count: int, models: str) -> tuple[CallInfo, ...]:
+    del url, count, models  # part of the key only
+    return tuple(engine().calls(session_id))
 
 
 @st.cache_resource(ttl="1h", max_entries=64, show_spinner=False)
@@ -210,6 +211,7 @@ def _recorded_usage(call: CallInfo) -> RecordedUsage:
         input_tokens=max((call.input_tokens or 0) - cached - written, 0),
         cache_read_tokens=cached,
         cache_write_tokens=written,
+        cache_hour_tokens=call.cache_hour_tokens or 0,
         output_tokens=call.output_tokens or 0,
         model=call.model,
         recorded_at=call.created_at,

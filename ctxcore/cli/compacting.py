@@ -42,6 +42,7 @@ from ctxcore.cli.output import (
 from ctxcore.cli.running import About, run_over, short_names, shows_details
 from ctxcore.cli.tables import TailText, add_row, closing, facts, make_table, quoted, section
 from ctxcore.reasons.values import document
+from ctxcore.tokens.costs import dollars_text
 
 if TYPE_CHECKING:
     from ctxcore.compaction.compacting import CompactionResult
@@ -239,7 +240,7 @@ def _writer(compacted: Compacted) -> str:
     result = compacted.result
     if compacted.writer is None or not result.seconds:
         return ""
-    cost = "cost unknown" if result.cost is None else f"{result.cost:.4f} US dollars"
+    cost = "cost unknown" if result.cost is None else dollars_text(result.cost)
     wrote = "" if result.summary_written else ", no summary"
     if compacted.refused is not None:
         wrote = f"; refused: {one_line(str(compacted.refused))}; quoted instead"

@@ -229,10 +229,13 @@ class AutomaticCompactions:
         planned = self._compactions.proposals.plan(target, measured, trigger)
         if planned is None:
             return
+        without = build_context(target.view, target.call, target.record)
         body: JsonObject = {
             "trigger": to_json(trigger.reason),
             "strategies": list(planned.strategies),
             "original_tokens": planned.before_tokens,
+            "next_call_tokens": without.tokens,
+            "outside_tokens": without.outside_tokens,
             "expected_tokens": planned.expected_tokens,
             "saved_ratio": round(planned.saved_ratio, 4),
             "messages_folded": len(planned.fold),

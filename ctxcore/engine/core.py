@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 import warnings
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -14,6 +15,7 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.recall_hits import RecallHit, find_hits
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, WorkingState
+from ctxcore.budget import TokenBudget
 from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
 from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
@@ -28,6 +30,7 @@ from ctxcore.engine.compactions import (
     loss_report,
     session_state,
 )
+from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
@@ -43,10 +46,13 @@ from ctxcore.messages.arguments import checked_system
 from ctxcore.messages.shapes.reading import parse_messages, parse_one
 from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.policy.layers import Layer, to_policy
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import AccessCode, TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
+    BilledCalls,
+    CallInfo,
     CompactionInfo,
     MarkKind,
     PolicyVersion,
@@ -60,6 +66,7 @@ from ctxcore.store.values import (
     UserInfo,
 )
 from ctxcore.summarizers.calling import SummarizerLike, to_summarizer
+from ctxcore.tokens.costs import Cost
 from ctxcore.tokens.count import counter_for
 
 Content = str | Mapping[str, object] | Message
@@ -794,6 +801,34 @@ class ContextEngine:
     def models(self) -> ModelCatalog:
         """This installation's connections, and its own windows and prices of models."""
         return ModelCatalog.load(self._store)
+
+    def budget(
+        self, session_id: str, policy: Policy, *, model: str | None = None
+    ) -> TokenBudget | None:
+        """The budget that `policy` would have in a session; None for an unknown window."""
+        target = self.call_target(session_id, model=model)
+        return self._services.budget(target, policy)
+
+    def calls(self, session_id: str) -> list[CallInfo]:
+        """The session's calls, oldest first, without their runs; each with what it cost.
+
+        A cost is the recorded one; without, e.g. for an imported call, it follows from the usage
+        that the provider reported and the price that is known today.
+        """
+        session = self._services.session(session_id)
+        return with_cost(self._store.calls(session.id, with_runs=False), self.models())
+
+    def costs(self, sessions: Sequence[SessionInfo]) -> dict[str, Cost]:
+        """What the calls of each of these sessions cost together; one without calls is left out.
+
+        The number of SQL statements does not grow with the sessions.
+        """
+        is_operator = self._services.user().is_operator
+        seen = [one.id for one in sessions if is_operator or one.user_id == self._services.user_id]
+        found: dict[str, list[BilledCalls]] = defaultdict(list)
+        for group in with_cost(self._store.billed_calls(seen), self.models()):
+            found[group.session_id].append(group)
+        return {session_id: cost_of_calls(groups) for session_id, groups in found.items()}
 
     def _require_operator(self, what: Reason) -> None:
         if not self._services.user().is_operator:

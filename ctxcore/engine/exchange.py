@@ -18,6 +18,7 @@ from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.assembly.prompts import Prompts
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.triggers import input_size
+from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.native import (
     NativeFile,
     SessionContent,
@@ -27,6 +28,7 @@ from ctxcore.engine.native import (
     to_call,
     to_lines,
 )
+from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import EngineServices
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.values import RecordedCompaction, Transcript
@@ -83,12 +85,14 @@ class Exchange:
     def _content(self, session_id: str) -> SessionContent:
         store, session = self._services.store, self._services.session(session_id)
         policy = store.policy(Scope(kind="session", owner=session_id))
+        calls = store.calls(session_id)
         return SessionContent(
             session=session,
             messages=store.messages(session_id),
             marks=store.marks(session_id),
             compactions=store.compactions(session_id),
-            calls=store.calls(session_id),
+            calls=calls,
+            cost=cost_of_calls(with_cost(calls, ModelCatalog.load(store))) if calls else None,
             imported=store.imported_compactions(session_id),
             texts=store.sent_texts(session_id),
             signals=store.signals(session_id),
@@ -216,6 +220,7 @@ class Exchange:
                 output_tokens=usage.output_tokens,
                 cached_tokens=usage.cache_read_tokens,
                 cache_write_tokens=usage.cache_write_tokens,
+                cache_hour_tokens=usage.cache_hour_tokens,
             )
 
     def _record_compactions(self, session: SessionInfo, transcript: Transcript) -> None:

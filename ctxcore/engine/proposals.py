@@ -301,6 +301,7 @@ class Proposals:
             self._services.gateway,
             model,
             connection=catalog.connection(model),
+            price=catalog.own_price(model),
             window_tokens=catalog.info(model).window_tokens,
             counter=target.call.counter,
         )
@@ -345,6 +346,8 @@ class Proposals:
                 input_tokens=usage.input_tokens,
                 output_tokens=usage.output_tokens,
                 cached_tokens=usage.cached_tokens,
+                cache_write_tokens=usage.cache_write_tokens,
+                cache_hour_tokens=usage.cache_hour_tokens,
                 cost=usage.cost,
                 latency_seconds=usage.latency_seconds,
                 error=usage.error,

@@ -308,6 +308,14 @@ class BreakCode(Code):
     OTHER = "break.other", "something else"
 
 
+class CostCode(Code):
+    """Why it is not known what calls cost."""
+
+    NO_USAGE = "cost.no_usage", "the provider's usage is not known"
+    NO_MODEL = "cost.no_model", "their model is not known"
+    NO_PRICE = "cost.no_price", "no price of {model!r} is known"
+
+
 class NoticeCode(Code):
     """Notices about a state that was passed with other messages than before."""
 

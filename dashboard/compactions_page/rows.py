@@ -215,10 +215,17 @@ class Plan:
     at: datetime
     trigger: Reason | None
     strategies: tuple[str, ...]
-    before_tokens: int | None
+    next_call_tokens: int | None
+    """The next call as it was sent without it; None where that was not recorded."""
     expected_tokens: int | None
-    saved_ratio: float | None
     messages: int | None
+
+    @property
+    def saved_ratio(self) -> float | None:
+        """How much smaller the next call would have been; None where that is not known."""
+        if not self.next_call_tokens or self.expected_tokens is None:
+            return None
+        return 1 - self.expected_tokens / self.next_call_tokens
 
 
 def attempts(events: Iterable[Event]) -> list[Attempt]:
@@ -244,9 +251,8 @@ def plans(events: Iterable[Event]) -> list[Plan]:
             at=event.created_at,
             trigger=reason_in(event.body, "trigger"),
             strategies=names_in(event.body, "strategies"),
-            before_tokens=_whole_in(event, "original_tokens"),
+            next_call_tokens=_whole_in(event, "next_call_tokens"),
             expected_tokens=_whole_in(event, "expected_tokens"),
-            saved_ratio=number_in(event.body, "saved_ratio"),
             messages=_whole_in(event, "messages_folded"),
         )
         for event in events

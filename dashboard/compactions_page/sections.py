@@ -170,7 +170,7 @@ def _plan_row(plan: Plan) -> Row:
         t("compaction.when"): _when(plan.at),
         t("compaction.trigger"): reason_text(plan.trigger),
         t("compaction.strategies"): strategy_label(*plan.strategies),
-        t("common.segment.before"): plan.before_tokens,
+        t("compaction.call_without"): plan.next_call_tokens,
         t("compaction.expected"): plan.expected_tokens,
         t("compaction.saved"): numbers.percent(plan.saved_ratio, 1),
         t("compaction.messages"): plan.messages,

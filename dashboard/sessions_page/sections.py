@@ -8,6 +8,7 @@ import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.store.values import SearchHit, SessionFilter, SessionInfo
+from ctxcore.tokens.costs import Cost
 from dashboard import numbers
 from dashboard.reads import session_tokens
 from dashboard.safe_markdown import plain_label
@@ -72,8 +73,12 @@ def _list() -> None:
     by_id = {session.id: session for session in page.sessions}
     labels = session_labels(page.sessions)
     current = current_session()
+    costs = engine().costs(page.sessions)
     chosen = table_with_choice(
-        [_row(session, is_named=bool(everybody)) for session in page.sessions],
+        [
+            _row(session, costs.get(session.id), is_named=bool(everybody))
+            for session in page.sessions
+        ],
         list(by_id),
         key="sessions_list",
         label=t("sessions.choose"),
@@ -96,18 +101,26 @@ def _page(title: str, *, everybody: bool, listed: SessionFilter) -> Listing:
     return list_page(engine(), title=title, everybody=everybody, listed=listed, number=number)
 
 
-def _row(session: SessionInfo, *, is_named: bool) -> Row:
+def _row(session: SessionInfo, cost: Cost | None, *, is_named: bool) -> Row:
     row: dict[str, object] = {
         t("sessions.name"): session_title(session),
         t("sessions.messages"): session.length,
         t("sessions.size"): session_tokens(session),
         t("sessions.model"): session.model or t("sessions.default_model"),
+        t("sessions.cost"): _cost(cost),
         t("sessions.origin"): _origin(session.origin),
         t("sessions.updated"): f"{session.updated_at:%Y-%m-%d %H:%M}",
     }
     if is_named:
         row[t("sessions.user")] = session.user_id
     return row
+
+
+def _cost(cost: Cost | None) -> str:
+    """What is known of it, with a + where some calls are missing; empty without calls."""
+    if cost is None:
+        return ""
+    return numbers.money(cost.dollars) + ("+" if cost.unknown and cost.dollars is not None else "")
 
 
 def _origin(origin: str) -> str:

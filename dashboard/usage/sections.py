@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS
+from ctxcore.engine.costs import cost_of_calls
+from ctxcore.reasons.codes import CostCode
 from ctxcore.store.values import CallInfo, SessionInfo
 from ctxcore.tokens.factors import LEAST_CALLS, LEAST_TOKENS
 from dashboard import numbers
@@ -17,7 +19,7 @@ from dashboard.reads import calls_of, recorded, turn_beginnings, turns_of
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import session_title
 from dashboard.services import engine
-from dashboard.texts import t
+from dashboard.texts import about, language, t
 from dashboard.usage.account import show_account
 from dashboard.usage.charts import PROVIDER_COLORS, Line, estimate_against_provider, stacked_turns
 from dashboard.usage.rows import (
@@ -43,6 +45,7 @@ from dashboard.usage.signals import show_signals
 from dashboard.usage.turns import show_turns
 from dashboard.widgets import Row, chart, empty_state, plain_table
 from dashboard.window_chart import SEGMENT_COLORS
+from dashboard.wording import reason_text
 
 WIDTHS = {"turns": 95, "calls": 95}  # pixels; chosen: short numbers
 SHOWN_TURNS = 100  # chosen: more bars cannot be told apart on one screen
@@ -89,7 +92,21 @@ def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
             )
         cost = numbers.money(totals.cost.value)
         _figure("cost", cost, _figure_help("cost", totals.cost, cost))
+    _cost_gaps(calls)
     _by_purpose(calls)
+
+
+def _cost_gaps(calls: Sequence[CallInfo]) -> None:
+    """Says of which calls the cost is not known, and why."""
+    gaps = cost_of_calls(calls).unknown
+    if not gaps:
+        return
+    told = [
+        t("usage.cost.gap", calls=f"{gap.calls:,}", reason=reason_text(gap.reason)) for gap in gaps
+    ]
+    is_mendable = any(gap.reason.code == CostCode.NO_PRICE for gap in gaps)
+    way_out = [t("usage.cost.settings")] if is_mendable else []
+    st.caption(about(language()).between_sentences.join([*told, *way_out]))
 
 
 def _by_purpose(calls: Sequence[CallInfo]) -> None:

@@ -265,10 +265,11 @@ def test_shadow_mode_tells_what_it_would_have_done_newest_first(
 
     assert app.engine.compactions(session.id) == []
     table = at.dataframe[0].value
-    before = list(table[translate("common.segment.before", language)])
-    assert len(before) == 2
-    assert before == sorted(before, reverse=True)
-    newest, _ = app.engine.store.last_events(session.id, (PLANNED,), limit=2)
+    newest, first = app.engine.store.last_events(session.id, (PLANNED,), limit=2)
+    told = list(table[translate("compaction.call_without", language)])
+    assert told == [event.body["next_call_tokens"] for event in (newest, first)]
+    expected = list(table[translate("compaction.expected", language)])
+    assert [after < before for before, after in zip(told, expected, strict=True)] == [True, True]
     rule = rendered(from_json(newest.body["trigger"]), language)
     assert table[translate("compaction.trigger", language)][0] == rule
     assert translate("compaction.planned.on", language) in app.texts()

@@ -87,7 +87,7 @@ def test_a_shortened_output_stands_beside_its_original(app: Dashboard, language:
 def test_a_trigger_beyond_the_window_is_not_waited_for(app: Dashboard) -> None:
     session = app.engine.create_session("Short")
     app.engine.append(session.id, [{"role": "user", "content": "hello"}])
-    app.engine.save_policy(Scope(), {"trigger_ratio": 2.5})
+    app.engine.save_policy(Scope(), {"trigger_ratio": 1.0})
 
     opened(app, session)
 

@@ -212,12 +212,24 @@ def test_an_imported_transcript_is_asked_first_where_its_tokens_went(
     at = opened(app, session, language)
 
     assert at.subheader[0].value == translate("usage.account", language)
-    assert figures(at)[translate("usage.figure.cost", language)] == translate(
-        "common.unknown", language
-    )
+    # 9,060 plain at 3, 10,000 cached at .3, 400 written at 3.75, 160 out at 15, each per million
+    assert figures(at)[translate("usage.figure.cost", language)] == "$0.034"
     tables = [frame.value for frame in at.dataframe]
     assert "Read" in list(tables[0].iloc[:, 0])
     assert "/project/greet.py" in list(tables[1].iloc[:, 0])
+
+
+@pytest.mark.parametrize("language", languages())
+def test_why_a_cost_is_not_known_is_said(app: Dashboard, language: Language) -> None:
+    lines = claude_code_lines().replace("claude-sonnet-4-5", "nobody/knows")
+    (session,) = app.engine.import_(lines, name="small.jsonl")
+
+    at = opened(app, session, language)
+
+    unknown = translate("common.unknown", language)
+    assert figures(at)[translate("usage.figure.cost", language)] == unknown
+    assert "nobody/knows" in app.texts()
+    assert translate("usage.cost.settings", language) in app.texts()
 
 
 def test_numbers_of_a_chart_are_there_as_a_table(app: Dashboard) -> None:
