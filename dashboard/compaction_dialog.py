@@ -17,6 +17,7 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.engine.proposals import Proposal
 from ctxcore.errors import ContextError
 from ctxcore.reasons.codes import OutcomeCode
+from ctxcore.replay.losses import LossVerdict
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, SessionInfo
@@ -372,7 +373,9 @@ def _show_proposed_losses(
     """Draws the facts that the proposal would lose, with a button to pin each."""
     if edited.record is None or edited.record.facts_lost is None:
         return
-    rows = [LostRow.proposed(lost) for lost in edited.outcome.lost]
+    losses = engine().proposed_losses(edited)
+    rows = [LostRow.of(lost) for lost in losses.lost]
+    _verdict(losses.verdict)
     if not rows:
         st.caption(f":material/check: {t('compact.lost.none')}")
         return
@@ -388,7 +391,18 @@ def _show_proposed_losses(
             on_pin=on_pin,
             on_unpin=on_unpin,
         )
-        show_lost_facts(rows, pinning, key="compact_lost_facts", knows_later=False)
+        show_lost_facts(rows, pinning, key="compact_lost_facts")
+
+
+def _verdict(verdict: LossVerdict) -> None:
+    """Says how much of what the messages that stay use would be gone."""
+    if verdict.gone:
+        text = t("compact.verdict.gone", gone=f"{verdict.gone:,}", needed=f"{verdict.needed:,}")
+        st.markdown(f":material/warning: **{text}**")
+    elif verdict.needed:
+        st.caption(t("compact.verdict.all_there", needed=f"{verdict.needed:,}"))
+    elif verdict.has_later:
+        st.caption(t("compact.verdict.not_needed"))
 
 
 def compaction_buttons(

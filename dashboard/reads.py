@@ -13,12 +13,13 @@ from typing import TypeAlias
 import streamlit as st
 
 from ctxcore.assembly.verdicts import Run
-from ctxcore.engine.compactions import LossReport
+from ctxcore.engine.compactions import LossReport, PresetLosses
 from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.messages.values import JsonObject
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason, from_json
 from ctxcore.store.values import (
     CallInfo,
@@ -88,6 +89,12 @@ def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
     return _loss_report(database_url(), user_id(), found.id, found.length, compaction_id, policy)
 
 
+def losses_under(session: SessionInfo, compaction_id: str) -> tuple[PresetLosses, ...]:
+    """What each preset would have lost in place of a compaction."""
+    found = engine().session(session.id)
+    return _losses_under(database_url(), user_id(), found.id, found.length, compaction_id)
+
+
 def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
     """The user messages of a session: number and beginning of the text."""
     found = engine().session(session.id)
@@ -143,6 +150,14 @@ def _loss_report(
 ) -> LossReport:
     del url, user, length, policy  # part of the key only
     return engine().losses(session_id, compaction_id)
+
+
+@st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
+def _losses_under(
+    url: str, user: str, session_id: str, length: int, compaction_id: str
+) -> tuple[PresetLosses, ...]:
+    del url, user, length  # part of the key only
+    return engine().losses_under(session_id, compaction_id, Policy.presets())
 
 
 @st.cache_data(ttl="1h", max_entries=64, show_spinner=False)

@@ -46,6 +46,7 @@ from ctxcore.tokens.costs import dollars_text
 
 if TYPE_CHECKING:
     from ctxcore.compaction.compacting import CompactionResult
+    from ctxcore.compaction.loss_report import LostFact
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
     from ctxcore.reasons.values import Reason
@@ -179,6 +180,7 @@ def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> Json
         "summary": result.summary,
         "check": None if result.check is None else result.check.to_dict(),
         "facts_lost": None if result.facts_lost is None else list(result.facts_lost),
+        "lost": [_lost_document(one) for one in _ranked(result)],
         "facts_restored": list(result.facts_restored),
         "lineage": [
             {"text": one.text, "start": one.start, "messages": list(one.messages)}
@@ -205,7 +207,7 @@ def _details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[Rende
             ("next call", next_call(result.effect) if result.applied else ""),
             ("unseen", unseen(result.effect)),
             ("folded", plural(result.messages_removed, "message") if result.applied else ""),
-            ("facts lost", _first_of(result.facts_lost or ())),
+            ("facts lost", _lost(result)),
             ("facts restored", _first_of(result.facts_restored)),
             ("messages", counts_line(result.context)),
             ("sent", size_line(result.context)),
@@ -257,6 +259,25 @@ def _doubtful(result: CompactionResult) -> str:
     """The sentences of the model's summary that its source does not support as a whole."""
     found = result.check.sentences if result.check else ()
     return _first_of([f"{one.text} ({one.problem})" for one in found if not one.items])
+
+
+def _lost(result: CompactionResult) -> str:
+    """The lost facts that matter most; dates and bare numbers are only counted."""
+    ranked = _ranked(result)
+    shown = [one.text for one in ranked if one.rank != "minor"]
+    minor = len(ranked) - len(shown)
+    counted = f"{minor:,} dates and bare numbers" if minor else ""
+    return " · ".join(filter(None, (_first_of(shown), counted)))
+
+
+def _ranked(result: CompactionResult) -> Sequence[LostFact]:
+    from ctxcore.compaction.loss_report import sort_by_rank
+
+    return sort_by_rank(result.lost)
+
+
+def _lost_document(lost: LostFact) -> JsonObject:
+    return {"text": lost.text, "kind": lost.kind, "rank": lost.rank, "message": lost.seq - 1}
 
 
 def _first_of(texts: Sequence[str]) -> str:

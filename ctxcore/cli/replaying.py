@@ -331,10 +331,9 @@ def _compaction(number: int, made: ReplayedCompaction) -> Iterator[RenderableTyp
     yield section(f"Compaction {number}", f"after message {made.at:,} · {made.trigger} · {change}")
     if hidden := unseen(made.effect):
         yield Text(hidden)
-    needed = made.needed_later
-    lost = f"{plural(len(made.lost), 'fact')} lost, {len(needed):,} of them needed later"
+    lost = f"{plural(len(made.lost), 'fact')} lost; {made.verdict.reason}"
     yield Text(lost if made.lost else "no fact lost")
-    yield from lost_lines([*needed, *(one for one in made.lost if one not in needed)])
+    yield from lost_lines(made.lost)
 
 
 def _share(part: int, whole: int) -> str:

@@ -26,8 +26,12 @@ from ctxcore.engine.branches import Branches, BranchPoint
 from ctxcore.engine.compactions import (
     Compactions,
     LossReport,
+    PresetLosses,
+    ProposedLosses,
     SessionState,
     loss_report,
+    losses_under,
+    proposed_losses,
     session_state,
 )
 from ctxcore.engine.costs import cost_of_calls, with_cost
@@ -659,6 +663,20 @@ class ContextEngine:
             RecordNotFoundError: the session has no such compaction.
         """
         return loss_report(self._services, session_id, compaction_id)
+
+    def losses_under(
+        self, session_id: str, compaction_id: str, presets: Sequence[str]
+    ) -> tuple[PresetLosses, ...]:
+        """What each of `presets` would have lost of what was needed later.
+
+        Each compacts the messages that there were then, in as many tokens as the compaction led
+        to. This reads the whole session, and takes as long as that many compactions.
+        """
+        return losses_under(self._services, session_id, compaction_id, presets)
+
+    def proposed_losses(self, proposal: Proposal) -> ProposedLosses:
+        """What a proposal would lose, by what matters, and what that comes to."""
+        return proposed_losses(self._services, proposal)
 
     def signals(self, session_id: str) -> list[SignalInfo]:
         """The forgetting signals of a session, by message: turns that repeat what the context did

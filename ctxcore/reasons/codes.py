@@ -316,6 +316,15 @@ class CostCode(Code):
     NO_PRICE = "cost.no_price", "no price of {model!r} is known"
 
 
+class LossVerdictCode(Code):
+    """What a compaction's losses come to, by what was needed after it."""
+
+    NONE_LATER = "loss_verdict.none_later", "nothing was said after it yet"
+    NOT_NEEDED = "loss_verdict.not_needed", "nothing of what was folded was needed later"
+    ALL_THERE = "loss_verdict.all_there", "all {needed} things needed later are still there"
+    GONE = "loss_verdict.gone", "{gone} of {needed} things needed later are gone"
+
+
 class NoticeCode(Code):
     """Notices about a state that was passed with other messages than before."""
 

@@ -13,7 +13,7 @@ from ctxcore.compaction.simulation import Recording, SimulatedCall, SimulatedCom
 from ctxcore.facts.ledger import Ledger, live
 from ctxcore.facts.values import Fact
 from ctxcore.policy.values import Policy
-from ctxcore.replay.losses import FactFates, LaterUses, Presence
+from ctxcore.replay.losses import FactFates, LaterUses, Presence, folded_facts, rank_losses
 from ctxcore.replay.references import (
     LiteralUse,
     find_literal_uses,
@@ -181,12 +181,20 @@ class _Replayer:
 
     def _fates(self, count: int) -> FactFates:
         """Returns the fates of the facts that hold before the message with index `count`."""
+        return self._presence.fates(live(self._ledger_at(count)))
+
+    def _ledger_at(self, count: int) -> Ledger:
+        """The ledger of the first `count` messages, or of more where it has read more."""
         while self._read < len(self._facts) and self._facts[self._read][0] <= count:
             self._ledger.add(*self._facts[self._read])
             self._read += 1
-        return self._presence.fates(live(self._ledger))
+        return self._ledger
 
     def _to_replayed(self, made: SimulatedCompaction) -> ReplayedCompaction:
+        later, record = self._shared.later, made.record
+        lost = later.needed(made.lost, after=made.at)
+        ledger = self._ledger_at(made.at)
+        folded = folded_facts(record, made.before, ledger) if record else []
         return ReplayedCompaction(
             at=made.at,
             trigger=made.trigger.reason,
@@ -195,5 +203,6 @@ class _Replayer:
             after_tokens=made.after_tokens,
             effect=made.effect,
             reason=made.reason,
-            lost=self._shared.later.needed(made.lost, after=made.at),
+            lost=rank_losses(lost),
+            verdict=later.verdict(folded, lost, made.at),
         )

@@ -12,7 +12,7 @@ from ctxcore.compaction.plans import joined
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.values import Reason, document
-from ctxcore.replay.losses import FATES, FactFates, NeededFact
+from ctxcore.replay.losses import FATES, FactFates, LossVerdict, NeededFact
 from ctxcore.replay.requests import HARMLESS
 from ctxcore.tokens.prices import BilledTokens, Price, cost_of
 
@@ -72,7 +72,9 @@ class ReplayedCompaction:
     """What it changed in the next call; None where the call without it cannot be sent."""
     reason: Reason
     lost: tuple[NeededFact, ...]
-    """The highest score first."""
+    """By what matters."""
+    verdict: LossVerdict
+    """What the losses come to, of all that it folded."""
 
     @property
     def strategy(self) -> str:
@@ -95,6 +97,7 @@ class ReplayedCompaction:
             "next_call": self.effect.to_dict() if self.effect else None,
             "reason": document(self.reason),
             "needed_later": len(self.needed_later),
+            **self.verdict.to_dict(),
             "lost": [fact.to_dict() for fact in self.lost],
         }
 

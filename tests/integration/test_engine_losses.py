@@ -11,6 +11,7 @@ from ctxcore.compaction.loss_report import visibility
 from ctxcore.engine.compactions import LossReport
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError
+from ctxcore.policy.values import Policy
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.values import Scope
 from tests.engines import START, engine_with
@@ -61,7 +62,47 @@ def test_later_facts_do_not_change_what_was_lost() -> None:
 
         engine.append(session_id, [{"role": "user", "content": "Forget all that. See XYZ-77."}])
 
-        assert engine.losses(session_id, made.id) == before
+        after = engine.losses(session_id, made.id)
+        assert (after.lost, after.unplaced) == (before.lost, before.unplaced)
+
+
+def test_what_was_needed_is_counted_lost_or_not_and_under_each_preset() -> None:
+    with engine_with() as (engine, _):
+        session_id, made = losing_session(engine)
+        lost = engine.losses(session_id, made.id).lost or ()
+        kept = next(
+            ticket for ticket in TICKETS if ticket not in (made.compaction.facts_lost or ())
+        )
+        folded = f"Again {lost[0].text}, {lost[1].text} and {kept}."
+        assert str(engine.losses(session_id, made.id).verdict.reason).startswith("nothing was said")  # type: ignore[union-attr]  # looked for
+        engine.append(session_id, [{"role": "user", "content": folded}])
+
+        report = engine.losses(session_id, made.id)
+        others = engine.losses_under(session_id, made.id, Policy.presets())
+
+        assert report.verdict is not None
+        assert report.verdict.gone == 2
+        assert set(report.needed) >= {lost[0].text, lost[1].text}
+        assert report.verdict.needed == len(report.needed)
+        assert [one.preset for one in others] == list(Policy.presets())
+        assert all(one.gone is None or 0 <= one.gone <= report.verdict.needed for one in others)
+        assert any(one.gone is not None for one in others)
+
+
+def test_a_proposal_is_judged_by_what_the_messages_that_stay_use() -> None:
+    with engine_with() as (engine, _):
+        session_id = ticket_session(engine)
+        first = TICKETS[2]
+        engine.append(session_id, [{"role": "user", "content": f"And once more {first}?"}])
+
+        proposal = engine.propose(session_id)
+        judged = engine.proposed_losses(proposal)
+
+        assert {one.text for one in judged.lost} == {one.text for one in proposal.outcome.lost}
+        assert judged.verdict.needed >= judged.verdict.gone
+        written = engine.edit(proposal, "Everything is fine.")
+        worse = engine.proposed_losses(written).verdict
+        assert worse.gone >= judged.verdict.gone
 
 
 def test_an_undone_compaction_is_told_too() -> None:

@@ -153,6 +153,10 @@ def test_of_many_lost_facts_the_first_are_named_and_all_in_the_document(tmp_path
     (one,) = results(run_json(*options))
     shown = " ".join(run(*options, columns=200).stdout.split())
 
-    lost = one["facts_lost"]
-    assert len(lost) > 8
-    assert f"{lost[7]} and {len(lost) - 8} more (--json)" in shown
+    shown_facts = [fact["text"] for fact in one["lost"] if fact["rank"] != "minor"]
+    minor = len(one["lost"]) - len(shown_facts)
+    assert {fact["text"] for fact in one["lost"]} == set(one["facts_lost"])
+    assert len(shown_facts) > 8
+    assert minor > 8
+    named = f"{shown_facts[7]} and {len(shown_facts) - 8} more (--json)"
+    assert f"{named} · {minor} dates and bare numbers" in shown
