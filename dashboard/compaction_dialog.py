@@ -14,6 +14,7 @@ from typing import cast
 import streamlit as st
 
 from ctxcore.assembly.records import Compaction
+from ctxcore.engine.compactions import ProposedLosses
 from ctxcore.engine.proposals import Proposal
 from ctxcore.errors import ContextError
 from ctxcore.reasons.codes import OutcomeCode
@@ -46,6 +47,7 @@ _PROPOSAL = "compact_proposal"
 _PROBLEM = "compact_problem"
 _SUMMARY = "compact_summary"
 _EDITED = "compact_edited"
+_LOSSES = "compact_losses"
 _DONE = "compact_done"
 _FOCUS = "compact_focus"
 
@@ -303,7 +305,7 @@ def _cancel() -> None:
 
 
 def _drop_proposal() -> None:
-    for key in (_PROPOSAL, _PROBLEM, _SUMMARY, _EDITED):
+    for key in (_PROPOSAL, _PROBLEM, _SUMMARY, _EDITED, _LOSSES):
         st.session_state.pop(key, None)
 
 
@@ -373,7 +375,7 @@ def _show_proposed_losses(
     """Draws the facts that the proposal would lose, with a button to pin each."""
     if edited.record is None or edited.record.facts_lost is None:
         return
-    losses = engine().proposed_losses(edited)
+    losses = _losses(edited)
     rows = [LostRow.of(lost) for lost in losses.lost]
     _verdict(losses.verdict)
     if not rows:
@@ -392,6 +394,15 @@ def _show_proposed_losses(
             on_unpin=on_unpin,
         )
         show_lost_facts(rows, pinning, key="compact_lost_facts")
+
+
+def _losses(edited: Proposal) -> ProposedLosses:
+    """What the proposal loses; read once for each summary, since it reads all facts."""
+    known = st.session_state.get(_LOSSES)
+    if known is None or known[0] is not edited:
+        known = (edited, engine().proposed_losses(edited))
+        st.session_state[_LOSSES] = known
+    return cast("ProposedLosses", known[1])
 
 
 def _verdict(verdict: LossVerdict) -> None:
