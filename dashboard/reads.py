@@ -32,6 +32,8 @@ from ctxcore.store.values import (
 from ctxcore.tokens.count import counter_for
 from dashboard.excerpts import excerpt
 from dashboard.services import database_url, default_model, engine, user_id
+from dashboard.usage.rows import Source
+from dashboard.usage.timeline_rows import CallPoint, call_points
 
 Stamp: TypeAlias = tuple[str, str, str, int, str]
 """Database, session, time of the last change, length, active compaction."""
@@ -66,6 +68,13 @@ def calls_of(session: SessionInfo) -> tuple[CallInfo, ...]:
     found = engine().session(session.id)
     count, models = engine().store.count_calls(found.id), repr(engine().models())
     return _calls(database_url(), found.id, count, models)
+
+
+def call_timeline(session: SessionInfo, source: Source) -> list[CallPoint]:
+    """The points of a session's timeline, by our count or the provider's."""
+    starts = [seq for seq, _ in turn_beginnings(session)]
+    imported = recorded(session).imported
+    return call_points(calls_of(session), source=source, starts=starts, imported=imported)
 
 
 def last_call_with_runs(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:

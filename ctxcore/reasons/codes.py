@@ -305,6 +305,7 @@ class BreakCode(Code):
     PINS = "break.pins", "the pinned messages changed"
     RECALL_ENDED = "break.recall_ended", "what was recalled for the last request went with its turn"
     RECALLED = "break.recalled", "what was recalled for earlier requests changed"
+    EXPIRED = "break.expired", "a pause of {minutes} minutes, longer than the cache is kept"
     OTHER = "break.other", "something else"
 
 

@@ -84,7 +84,7 @@ def _turn(session: SessionInfo, turn: TurnUsage) -> None:
         st.caption(t("usage.turn.no_calls", number=turn.number))
         return
     plain_table(
-        [_call_row(number, call) for number, call in enumerate(turn.calls, start=1)],
+        [call_row(number, call) for number, call in enumerate(turn.calls, start=1)],
         alt=t("usage.turn.calls", number=turn.number),
     )
     if (call := last_call_with_runs(session, turn.calls)) is not None:
@@ -94,7 +94,8 @@ def _turn(session: SessionInfo, turn: TurnUsage) -> None:
     show_request(session, turn.calls)
 
 
-def _call_row(number: int, call: CallInfo) -> Row:
+def call_row(number: int, call: CallInfo) -> Row:
+    """A row of a table of calls."""
     return {
         t("usage.call"): number,
         t("usage.purpose"): t(f"usage.purpose.{'summary' if is_summary(call) else 'answer'}"),
