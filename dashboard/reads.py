@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import streamlit as st
 
+from ctxcore.assembly.building import build_context
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport, PresetLosses
 from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.report import TokenReport, usage_report
+from ctxcore.formats.stays import Stays, stays_in, stays_of_runs
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
@@ -30,10 +32,9 @@ from ctxcore.store.values import (
     TurnInfo,
 )
 from ctxcore.tokens.count import counter_for
+from ctxcore.tokens.families import TokenCounter
 from dashboard.excerpts import excerpt
 from dashboard.services import database_url, default_model, engine, user_id
-from dashboard.usage.rows import Source
-from dashboard.usage.timeline_rows import CallPoint, call_points
 
 Stamp: TypeAlias = tuple[str, str, str, int, str]
 """Database, session, time of the last change, length, active compaction."""
@@ -68,13 +69,6 @@ def calls_of(session: SessionInfo) -> tuple[CallInfo, ...]:
     found = engine().session(session.id)
     count, models = engine().store.count_calls(found.id), repr(engine().models())
     return _calls(database_url(), found.id, count, models)
-
-
-def call_timeline(session: SessionInfo, source: Source) -> list[CallPoint]:
-    """The points of a session's timeline, by our count or the provider's."""
-    starts = [seq for seq, _ in turn_beginnings(session)]
-    imported = recorded(session).imported
-    return call_points(calls_of(session), source=source, starts=starts, imported=imported)
 
 
 def last_call_with_runs(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
@@ -116,6 +110,21 @@ def token_report(session: SessionInfo) -> TokenReport:
     model = found.model or default_model()
     calls = calls_of(found)
     return _token_report(database_url(), found.id, found.length, model, len(calls), calls)
+
+
+AccountView: TypeAlias = Literal["once", "now", "sent"]
+
+
+def sent_report(session: SessionInfo, view: AccountView) -> TokenReport:
+    """The same of the next call (`now`), or with each message counted for every call (`sent`)."""
+    found = engine().session(session.id)
+    if view == "once":
+        return token_report(found)
+    model, calls = found.model or default_model(), calls_of(found)
+    active = found.active_compaction_id or ""
+    return _sent_report(
+        database_url(), found.id, found.length, model, view, f"{len(calls)} {active}", calls
+    )
 
 
 def session_tokens(session: SessionInfo) -> int | None:
@@ -182,14 +191,57 @@ def _token_report(
     url: str, session_id: str, length: int, model: str, count: int, _calls: Sequence[CallInfo]
 ) -> TokenReport:
     del url, count  # part of the key only
-    store, counter = engine().store, counter_for(model)
+    counter = counter_for(model)
+    transcript, counts = _counted(session_id, length, counter, _calls)
+    return usage_report(transcript, counter, counts=counts)
+
+
+@st.cache_resource(ttl="1h", max_entries=16, show_spinner=False)
+def _sent_report(
+    url: str,
+    session_id: str,
+    length: int,
+    model: str,
+    view: AccountView,
+    state: str,
+    _calls: Sequence[CallInfo],
+) -> TokenReport:
+    del url, state  # part of the key only
+    counter = counter_for(model)
+    transcript, counts = _counted(session_id, length, counter, _calls)
+    stays = _stays_now(session_id) if view == "now" else _stays(transcript, _calls, counter)
+    return usage_report(transcript, counter, counts=counts, stays=stays)
+
+
+def _stays_now(session_id: str) -> Stays:
+    """What the next call sends."""
+    target = engine().call_target(session_id)
+    context = build_context(target.view, target.call, target.record)
+    summary = context.breakdown.summary
+    return stays_of_runs([context.runs], target.session.length, summary_tokens=summary)
+
+
+def _stays(transcript: Transcript, calls: Sequence[CallInfo], counter: TokenCounter) -> Stays:
+    """What all calls sent: by their verdicts, or of imported ones by the compactions between."""
+    answers = [call for call in calls if call.purpose == "answer" and not call.is_imported]
+    if not answers:
+        return stays_in(transcript, counter)
+    runs = engine().store.runs(transcript.id, [call.id for call in answers])
+    summaries = sum(call.estimate.get("summary", 0) for call in answers)
+    return stays_of_runs(runs.values(), len(transcript.messages), summary_tokens=summaries)
+
+
+def _counted(
+    session_id: str, length: int, counter: TokenCounter, calls: Sequence[CallInfo]
+) -> tuple[Transcript, Sequence[int] | None]:
+    """The session as a transcript, and the tokens of its messages where they are counted."""
+    store = engine().store
     messages = store.messages(session_id, 1, length) if length else []
     imported = store.imported_compactions(session_id)
-    transcript = transcript_of(store.session(session_id), messages, _calls, imported)
-    counts = None
+    transcript = transcript_of(store.session(session_id), messages, calls, imported)
     if messages and store.has_counts(session_id, counter.id):
-        counts = store.view(session_id, counter.id).sizes(1, length)
-    return usage_report(transcript, counter, counts=counts)
+        return transcript, store.view(session_id, counter.id).sizes(1, length)
+    return transcript, None
 
 
 @st.cache_data(ttl="1h", max_entries=2_000, show_spinner=False)

@@ -26,6 +26,23 @@ def with_cost(found: Iterable[_Paid], models: ModelCatalog) -> list[_Paid]:
     ]
 
 
+def input_rate(calls: Iterable[CallInfo], models: ModelCatalog) -> float | None:
+    """What one token of the input of `calls` cost on average, cached ones included.
+
+    In US dollars; None where of no call both usage and price are known.
+    """
+    tokens, dollars = 0, 0.0
+    price = cache(models.price)
+    for call in calls:
+        if call.model is None or not call.input_tokens:
+            continue
+        found = price(call.model, is_imported=call.is_imported)
+        paid = cost_of(replace(call, output_tokens=0), found)
+        if paid is not None:
+            tokens, dollars = tokens + call.input_tokens, dollars + paid
+    return dollars / tokens if tokens else None
+
+
 def cost_of_calls(priced: Iterable[CallInfo | BilledCalls]) -> Cost:
     """The sum of what `with_cost` returned."""
     return sum_costs(map(_cost, priced))

@@ -9,7 +9,7 @@ from streamlit.elements.plotly_chart import PlotlyState
 
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
-from dashboard.reads import call_timeline
+from dashboard.reads import recorded, turn_beginnings
 from dashboard.safe_markdown import plain_label
 from dashboard.texts import about, language, t
 from dashboard.usage.charts import Line
@@ -17,7 +17,7 @@ from dashboard.usage.parts import part_colors, part_names
 from dashboard.usage.request import show_request
 from dashboard.usage.rows import SOURCES, Source
 from dashboard.usage.timeline_chart import Wording, timeline_figure
-from dashboard.usage.timeline_rows import CallPoint, source_of, thinned
+from dashboard.usage.timeline_rows import CallPoint, call_points, source_of, thinned
 from dashboard.usage.turns import call_row
 from dashboard.widgets import CONFIG, Row, csv_button, plain_table
 from dashboard.wording import reason_sentence, reason_text
@@ -34,7 +34,7 @@ def show_timeline(session: SessionInfo, calls: Sequence[CallInfo], lines: Sequen
         return
     st.subheader(t("usage.timeline"))
     source = _source(session, calls)
-    points = call_timeline(session, source)
+    points = _points(session, calls, source)
     st.caption(_told(points))
     shown = _range(session, points)
     drawn = thinned(shown, MOST_POINTS)
@@ -58,6 +58,11 @@ def show_timeline(session: SessionInfo, calls: Sequence[CallInfo], lines: Sequen
         st.caption(t("usage.timeline.thinned", calls=f"{len(shown):,}", drawn=f"{len(drawn):,}"))
     _numbers(points)
     _call(session, _chosen(session, points, _clicked(event)))
+
+
+def _points(session: SessionInfo, calls: Sequence[CallInfo], source: Source) -> Sequence[CallPoint]:
+    starts = [seq for seq, _ in turn_beginnings(session)]
+    return call_points(calls, source=source, starts=starts, imported=recorded(session).imported)
 
 
 def _clicked(event: PlotlyState) -> int | None:

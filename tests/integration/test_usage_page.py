@@ -280,6 +280,46 @@ def test_a_chat_s_timeline_is_by_segments_or_by_the_provider_s_count(app: Dashbo
 
 
 @pytest.mark.parametrize("language", languages())
+def test_where_the_tokens_go_now_and_in_all_calls(app: Dashboard, language: Language) -> None:
+    (session,) = app.engine.import_(claude_code_lines(), name="small.jsonl")
+    at = opened(app, session, language)
+    once = _tool_table(at, language)
+
+    at.segmented_control(key="usage_account_view_3").set_value("sent").run()
+    app.check()
+
+    sent, cost = _tool_table(at, language), translate("usage.figure.cost", language)
+    total = translate("usage.sum", language)
+    assert all(sent[total] > once[total])
+    assert cost in sent
+    assert cost not in once
+    at.segmented_control(key="usage_account_view_3").set_value("now").run()
+    app.check()
+    assert list(_tool_table(at, language)[total]) == list(once[total])
+
+
+def test_what_a_chat_sent_in_all_calls_is_read_from_its_verdicts(app: Dashboard) -> None:
+    session = chatted(app, 20)
+    assert app.engine.compactions(session.id)
+    at = opened(app, session)
+
+    at.segmented_control(key="usage_account_view_3").set_value("sent").run()
+    app.check()
+
+    sizes = [call.estimate for call in app.engine.calls(session.id) if call.purpose == "answer"]
+    names = ("recent", "kept", "pinned", "summary", "recalled")
+    history = sum(size.get(name, 0) for size in sizes for name in names)
+    bars = next(drawn for drawn in charts(at) if drawn["data"][0].get("orientation") == "h")
+    drawn = sum(bars["data"][0]["x"])
+    assert history * 0.9 < drawn < history * 1.1
+
+
+def _tool_table(at: Any, language: Language) -> Any:
+    name = translate("usage.tool", language)
+    return next(frame.value for frame in at.dataframe if name in frame.value)
+
+
+@pytest.mark.parametrize("language", languages())
 def test_why_a_cost_is_not_known_is_said(app: Dashboard, language: Language) -> None:
     lines = claude_code_lines().replace("claude-sonnet-4-5", "nobody/knows")
     (session,) = app.engine.import_(lines, name="small.jsonl")
