@@ -76,10 +76,22 @@ def _told(report: TokenReport, view: AccountView, rate: float | None) -> str:
         exactness=numbers.exactness(report.is_exact),
         counter=report.counter_id,
     )
-    if rate is None:
-        return text
-    price = t("usage.account.rate", price=numbers.money(rate * PER_MILLION))
-    return about(language()).between_sentences.join((text, price))
+    sentences = [text]
+    counted = _provider_input(report) if view == "sent" else 0
+    if counted > report.total_tokens:
+        rest = numbers.tokens(counted - report.total_tokens, is_exact=report.is_exact)
+        sentences.append(t("usage.account.rest", counted=numbers.tokens(counted), rest=rest))
+    if rate is not None:
+        sentences.append(t("usage.account.rate", price=numbers.money(rate * PER_MILLION)))
+    return about(language()).between_sentences.join(sentences)
+
+
+def _provider_input(report: TokenReport) -> int:
+    """The input of all calls as the provider counted it; 0 where it did not."""
+    billed = report.provider
+    if billed is None:
+        return 0
+    return billed.input_tokens + billed.cache_read_tokens + billed.cache_write_tokens
 
 
 def _money(tokens: int, rate: float | None) -> Row:
