@@ -387,6 +387,7 @@ def _show_proposed_losses(
             return
         show_kinds(rows)
         pinning = Pinning(
+            session_id=proposal.session_id,
             view=engine().call_target(proposal.session_id).view,
             context=None,  # a lost fact is in no message of the next context
             help=t("compact.lost.pin_first_help"),

@@ -19,6 +19,7 @@ from ctxcore.compaction.loss_report import LossRank, loss_code
 from ctxcore.facts.values import KINDS, Kind
 from ctxcore.replay.losses import NeededBy, NeededFact
 from dashboard import numbers
+from dashboard.addresses import place_link
 from dashboard.excerpts import passage, short_fact
 from dashboard.services import engine
 from dashboard.texts import t
@@ -62,6 +63,7 @@ class LostRow:
 class Pinning:
     """Where and how a lost fact can be pinned; the callbacks get a message number."""
 
+    session_id: str
     view: HistoryView
     context: Context | None
     help: str
@@ -153,11 +155,15 @@ def _needed(row: LostRow) -> str:
 
 def _chosen(row: LostRow, pinning: Pinning, key: str) -> None:
     _pin_button(row.seq, pinning, key)
-    _said(row, pinning.view, row.seq, t("compact.lost.said", seq=row.seq))
+    _said(pinning.session_id, row, pinning.view, row.seq, t("compact.lost.said", seq=row.seq))
     if row.needed_seq is not None:
         by = t(f"compact.lost.by.{row.needed_by}")
         _said(
-            row, pinning.view, row.needed_seq, t("compact.lost.needed", seq=row.needed_seq, by=by)
+            pinning.session_id,
+            row,
+            pinning.view,
+            row.needed_seq,
+            t("compact.lost.needed", seq=row.needed_seq, by=by),
         )
 
 
@@ -187,10 +193,12 @@ def unpin_button(seq: int, *, key: str, on_unpin: Callable[[int], None]) -> None
     st.button(label, key=key, icon=":material/keep_off:", on_click=on_unpin, args=(seq,))
 
 
-def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:
+def _said(session_id: str, row: LostRow, view: HistoryView, seq: int, title: str) -> None:
     (counted,) = view.get([seq])
     st.caption(f"{title} · {t(f'fact.role.{counted.message.role}')}")
     st.code(passage(counted.message, row.text), language=None, wrap_lines=True)
+    label = t("common.open_message", seq=f"{seq:,}")
+    place_link(session_id, "m", seq, label=label, icon=":material/chat:")
 
 
 def pinnable(seq: int, view: HistoryView, context: Context | None) -> Pinnable:

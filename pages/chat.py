@@ -56,7 +56,6 @@ def draw() -> None:
     actions.follow_answered_turn()  # after `running`, which does not find a turn that moved before
     is_busy = session is not None and turn is None and background.is_busy(session.id)
     knowledge.settle()
-    finding.follow_address()
     session = current_session()  # again: background work may just have changed it
     pending = engine().pending(session.id) if session and turn is None else None
     show_problem(actions.PROBLEM, max_chars=600)
@@ -186,6 +185,7 @@ def _conversation(
         ACTIONS,
         partings=partings(engine().branches(session.id), session),
         can_branch=turn is None,
+        found=finding.found(session),
     )
     view.draw(can_retry=can_retry)
     if continuation is not None:

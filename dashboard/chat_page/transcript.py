@@ -30,6 +30,9 @@ class Marker:
 
     key: str
     summary: str
+    session_id: str = ""
+    number: int = 0
+    """Its number in the session; 0 for one of another program's file."""
     effect: CompactionEffect | None = None
     recorded_tokens: int | None = None
     """The input before it, as the program that made it recorded it."""
@@ -116,6 +119,8 @@ def _from_record(info: CompactionInfo, *, is_active: bool) -> Marker:
     return Marker(
         key=info.id,
         summary=record.summary,
+        session_id=info.session_id,
+        number=info.number,
         effect=info.effect,
         is_still_over=record.reason is not None and record.reason.mentions(OutcomeCode.STILL_OVER),
         facts_lost=len(record.facts_lost or ()) if is_active else 0,

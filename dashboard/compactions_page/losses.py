@@ -123,6 +123,7 @@ def _pinning(target: CallTarget) -> Pinning:
     with st.spinner(t("context.working")):
         context = build_context(target.view, target.call, target.record)
     return Pinning(
+        session_id=session_id,
         view=target.view,
         context=context,
         help=t("compact.lost.pin_help"),

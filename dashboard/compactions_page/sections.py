@@ -9,6 +9,7 @@ import streamlit as st
 
 from ctxcore.store.values import ImportedCompaction, SessionInfo
 from dashboard import numbers
+from dashboard.addresses import follow, name_choice
 from dashboard.compaction_dialog import compaction_buttons
 from dashboard.compactions_page.detail import NOTICE, show_detail
 from dashboard.compactions_page.rows import (
@@ -53,14 +54,18 @@ def show_compactions(session: SessionInfo) -> None:
 def _history(session: SessionInfo, rows: Sequence[CompactionRow]) -> None:
     st.subheader(t("compaction.history"))
     by_id = {row.info.id: row for row in rows}
+    key = f"compaction_rows_{session.id}_{len(rows)}"
+    follow("compaction", f"{key}_pick", {row.info.number: row.info.id for row in rows})
     chosen = table_with_choice(
         [_history_row(row) for row in rows],
         list(by_id),
-        key=f"compaction_rows_{session.id}_{len(rows)}",
+        key=key,
         label=t("compaction.choose"),
         name=lambda option: _name(by_id[option]),
         alt=t("compaction.history"),
     )
+    number = by_id[chosen].info.number
+    name_choice("compaction", f"{key}_pick", number, default=rows[0].info.number)
     show_detail(session, by_id[chosen])
 
 

@@ -50,17 +50,17 @@ def show_context(session: SessionInfo) -> None:
         target = engine().call_target(session.id)
         context = build_context(target.view, target.call, target.record)
     window_panel(context, trigger_level(target))
-    _verdicts(context)
+    _verdicts(session, context)
     _pinned(session)
     _shortened(session, target, context)
 
 
-def _verdicts(context: Context) -> None:
+def _verdicts(session: SessionInfo, context: Context) -> None:
     st.subheader(t("context.verdicts"))
     before = sum(run.before_tokens for run in context.runs)
     after = sum(run.after_tokens for run in context.runs)
     st.caption(t("context.sent", before=numbers.tokens(before), after=numbers.tokens(after)))
-    verdict_table(context.runs, alt=t("context.verdicts"))
+    verdict_table(session.id, context.runs, key="context_runs", alt=t("context.verdicts"))
 
 
 def _shortened(session: SessionInfo, target: CallTarget, context: Context) -> None:

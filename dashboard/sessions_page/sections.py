@@ -10,6 +10,7 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.store.values import SearchHit, SessionFilter, SessionInfo
 from ctxcore.tokens.costs import Cost
 from dashboard import numbers
+from dashboard.addresses import place_link
 from dashboard.reads import session_tokens
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, session_labels, session_title
@@ -21,7 +22,6 @@ from dashboard.texts import t
 from dashboard.widgets import Row, empty_state, table_with_choice
 
 VIEWS = ("list", "import", "search", "deleted")
-CHAT = "../pages/chat.py"
 
 PAGE_SESSIONS = 25  # chosen: fits a screen without much scrolling
 
@@ -147,12 +147,8 @@ def _search() -> None:
 def _hit(hit: SearchHit) -> None:
     with st.container(border=True, key=f"sessions_hit_{hit.session_id}_{hit.seq}"):
         title = plain_label(hit.title or hit.session_id[:6])
-        st.page_link(
-            CHAT,
-            label=t("sessions.hit", title=title, seq=hit.seq, role=t(f"fact.role.{hit.role}")),
-            icon=":material/chat:",
-            query_params={"session": hit.session_id, "message": str(hit.seq)},
-        )
+        label = t("sessions.hit", title=title, seq=hit.seq, role=t(f"fact.role.{hit.role}"))
+        place_link(hit.session_id, "m", hit.seq, label=label, icon=":material/chat:")
         st.text(hit.excerpt)
 
 

@@ -9,6 +9,7 @@ from streamlit.elements.plotly_chart import PlotlyState
 
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
+from dashboard.addresses import follow, name_place, place_link
 from dashboard.reads import recorded, turn_beginnings
 from dashboard.safe_markdown import plain_label
 from dashboard.texts import about, language, t
@@ -22,10 +23,7 @@ from dashboard.usage.turns import call_row
 from dashboard.widgets import CONFIG, Row, csv_button, plain_table
 from dashboard.wording import reason_sentence, reason_text
 
-ADDRESS = "call"
-"""The part of the address that names a call by its number."""
 MOST_POINTS = 1_500  # chosen: drawn at once in a browser; more are thinned, their peaks kept
-CHAT = "../pages/chat.py"
 
 
 def show_timeline(session: SessionInfo, calls: Sequence[CallInfo], lines: Sequence[Line]) -> None:
@@ -182,10 +180,9 @@ def _chosen(session: SessionInfo, points: Sequence[CallPoint], clicked: int | No
     state = st.session_state
     if clicked is not None and state.get(f"{key}_clicked") != clicked:
         state[f"{key}_clicked"] = state[key] = clicked
-        st.query_params[ADDRESS] = str(clicked)
-    if key not in state:
-        state[key] = _addressed(len(points)) or len(points)
-    state[key] = min(max(1, state[key]), len(points))
+        name_place("call", clicked)
+    follow("call", key, {point.number: point.number for point in points})
+    state[key] = min(max(1, state.get(key, len(points))), len(points))
     number = st.number_input(
         t("usage.timeline.choose"),
         min_value=1,
@@ -200,14 +197,8 @@ def _chosen(session: SessionInfo, points: Sequence[CallPoint], clicked: int | No
     return points[int(number) - 1]
 
 
-def _addressed(count: int) -> int | None:
-    """The number of the call in the address, if it names one of `count`."""
-    named = st.query_params.get(ADDRESS, "")
-    return int(named) if named.isdecimal() and 1 <= int(named) <= count else None
-
-
 def _name_in_address(key: str) -> None:
-    st.query_params[ADDRESS] = str(st.session_state[key])
+    name_place("call", st.session_state[key])
 
 
 def _call(session: SessionInfo, point: CallPoint) -> None:
@@ -220,12 +211,8 @@ def _call(session: SessionInfo, point: CallPoint) -> None:
         st.caption(plain_label(notes, max_chars=400))
     plain_table([call_row(point.number, call)], alt=_name(point))
     if call.seq is not None:
-        st.page_link(
-            CHAT,
-            label=t("usage.timeline.answer", seq=f"{call.seq:,}"),
-            icon=":material/chat:",
-            query_params={"session": session.id, "message": str(call.seq)},
-        )
+        answer = t("usage.timeline.answer", seq=f"{call.seq:,}")
+        place_link(session.id, "m", call.seq, label=answer, icon=":material/chat:")
     show_request(session, [call], place="usage_timeline")
 
 

@@ -474,12 +474,42 @@ def test_saying_something_goes_back_to_the_newest_messages(app: Dashboard) -> No
 def test_an_address_opens_a_message(app: Dashboard) -> None:
     session = long_session(app, turns=60)
     app.at.query_params["session"] = session.id
-    app.at.query_params["message"] = "30"
+    app.at.query_params["m"] = "30"
 
     app.run()
 
     assert menus(app)[-1] == 30
-    assert "message" not in app.at.query_params
+    told = translate("chat.found", "en", seq=30)
+    assert f":material/target: {told}" in [caption.value for caption in app.at.caption]
+    app.at.button(key="chat_newest").click().run()
+    app.check()
+    assert "m" not in app.at.query_params
+    assert menus(app)[-1] == session_length(app, session)
+
+
+def test_another_session_is_shown_from_its_end(app: Dashboard) -> None:
+    session, other = long_session(app, turns=60), long_session(app, turns=60)
+    app.at.query_params["session"] = session.id
+    app.at.query_params["m"] = "30"
+    app.run()
+
+    app.at.selectbox(key="shell_session").set_value(other.id).run()
+    app.check()
+
+    assert "m" not in app.at.query_params
+    assert menus(app)[-1] == session_length(app, other)
+
+
+@pytest.mark.parametrize("wrong", ["0", "-3", "9999", "x", "1" * 40])
+def test_an_address_of_no_message_shows_the_newest(app: Dashboard, wrong: str) -> None:
+    session = long_session(app, turns=6)
+    app.at.query_params["session"] = session.id
+    app.at.query_params["m"] = wrong
+
+    app.run()
+    app.check()
+
+    assert menus(app)[-1] == session_length(app, session)
 
 
 def menus(app: Dashboard) -> list[int]:

@@ -275,6 +275,25 @@ def test_shadow_mode_tells_what_it_would_have_done_newest_first(
     assert translate("compaction.planned.on", language) in app.texts()
 
 
+def test_the_address_names_a_compaction(app: Dashboard) -> None:
+    session = long_session(app)
+    first = app.engine.compact(session.id)
+    for number in range(8):
+        list(app.engine.chat(session.id, f"And more of {number}: " + "what about it? " * 30))
+    second = app.engine.compact(session.id)
+    assert first is not None
+    assert second is not None
+    app.at.query_params["compaction"] = str(first.number)
+
+    at = opened(app, session)
+
+    (key,) = [box.key for box in at.selectbox if str(box.key).startswith("compaction_rows_")]
+    assert at.selectbox(key=key).value == first.id
+    at.selectbox(key=key).set_value(second.id).run()
+    app.check()
+    assert app.at.query_params["compaction"] == str(second.number)
+
+
 def test_folded_messages_are_listed_on_request(app: Dashboard) -> None:
     session = long_session(app)
     made = app.engine.compact(session.id)

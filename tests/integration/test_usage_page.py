@@ -263,6 +263,20 @@ def test_the_address_names_a_call(app: Dashboard) -> None:
     assert at.number_input(key=f"usage_timeline_call_{session.id}").value == 3
 
 
+def test_the_address_names_a_turn(app: Dashboard) -> None:
+    session = chatted(app, 3)
+    app.at.query_params["turn"] = "2"
+
+    at = opened(app, session)
+
+    key = f"usage_turns_{session.id}_3_pick"
+    assert at.selectbox(key=key).value == "2"
+    at.selectbox(key=key).set_value("1").run()
+    app.check()
+    assert app.at.query_params["turn"] == "1"
+    assert translate("usage.verdicts", "en", number=1) in app.texts()
+
+
 def test_a_chat_s_timeline_is_by_segments_or_by_the_provider_s_count(app: Dashboard) -> None:
     session = chatted(app, 20)
     calls = [call for call in app.engine.calls(session.id) if call.purpose == "answer"]
