@@ -16,6 +16,7 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport, PresetLosses
 from ctxcore.engine.requests import RebuiltRequest
+from ctxcore.engine.stories import MessageStory
 from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.stays import Stays, stays_in, stays_of_runs
@@ -98,6 +99,14 @@ def losses_under(session: SessionInfo, compaction_id: str) -> tuple[PresetLosses
     return _losses_under(database_url(), user_id(), found.id, found.length, compaction_id)
 
 
+def message_story(session: SessionInfo, seq: int) -> MessageStory:
+    """What became of a message; read again when there are more calls or messages."""
+    found = engine().session(session.id)
+    active = found.active_compaction_id or ""
+    count = engine().store.count_calls(found.id)
+    return _message_story(database_url(), user_id(), found.id, found.length, count, active, seq)
+
+
 def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
     """The user messages of a session: number and beginning of the text."""
     found = engine().session(session.id)
@@ -168,6 +177,14 @@ def _loss_report(
 ) -> LossReport:
     del url, user, length, policy  # part of the key only
     return engine().losses(session_id, compaction_id)
+
+
+@st.cache_resource(ttl="1h", max_entries=64, show_spinner=False)
+def _message_story(
+    url: str, user: str, session_id: str, length: int, calls: int, active: str, seq: int
+) -> MessageStory:
+    del url, user, length, calls, active  # part of the key only
+    return engine().story(session_id, seq)
 
 
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)

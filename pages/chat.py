@@ -28,6 +28,7 @@ from dashboard.chat_page import (
 )
 from dashboard.chat_page.partings import partings
 from dashboard.chat_page.question import draw_question
+from dashboard.chat_page.story import draw_story
 from dashboard.chat_page.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
 from dashboard.chat_page.transcript_view import Actions, TranscriptView
 from dashboard.chat_page.turn_runner import RunningTurn, continued_in, turn_runner
@@ -106,6 +107,7 @@ def draw() -> None:
         _older(transcript)
         _conversation(session, transcript, context, pending, turn)
         if turn is None:
+            draw_story(session)
             finding.draw_opened(session)
             finding.draw_found(session)
     compaction_dialog()

@@ -43,6 +43,7 @@ from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
+from ctxcore.engine.stories import MessageStory, story_of
 from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
@@ -418,6 +419,19 @@ class ContextEngine:
         counter = self._services.counter(session)
         view, _ = self._services.recounts.view(session, counter)
         return find_hits(view, query, counter, limit=limit)
+
+    def story(self, session_id: str, seq: int) -> MessageStory:
+        """What became of message `seq` (from 1): which calls showed it, and who used it later.
+
+        This reads the verdicts of all calls behind it.
+
+        Raises:
+            PlaceError: the session has no such message.
+        """
+        session = self._services.session(session_id)
+        if not 1 <= seq <= session.length:
+            raise PlaceError(place=seq - 1, length=session.length)
+        return story_of(self._services, session_id, seq)
 
     # contexts and turns
 

@@ -202,6 +202,7 @@ class TranscriptView:
             "unpin" if is_pinned else "pin",
             "include" if is_excluded else "exclude",
             "fork",
+            "story",
         ]
 
     def _details(self, seq: int) -> str:

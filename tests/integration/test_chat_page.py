@@ -487,6 +487,32 @@ def test_an_address_opens_a_message(app: Dashboard) -> None:
     assert menus(app)[-1] == session_length(app, session)
 
 
+@pytest.mark.parametrize("language", languages())
+def test_the_menu_of_a_message_tells_what_became_of_it(app: Dashboard, language: Language) -> None:
+    app.engine.store.save_setting("language:local", language)
+    session = app.engine.create_session("Ferry")
+    for number in range(30):
+        list(app.engine.chat(session.id, f"Question {number}: " + "and what about it? " * 20))
+    assert app.engine.compactions(session.id)
+    app.at.query_params["session"] = session.id
+    app.at.query_params["m"] = "4"
+    app.run()
+    assert translate("chat.story", language, seq="4") in [one.label for one in app.at.expander]
+
+    app.at.session_state[f"chat_story_{session.id}_4"] = True
+    app.run()
+    app.check()
+
+    story = app.engine.story(session.id, 4)
+    first = next(step for step in story.steps if not step.is_shown)
+    told = translate(
+        "chat.story.hidden", language, call=f"{first.call:,}", needed=f"{len(story.uses):,}"
+    )
+    assert told in app.texts()
+    table = next(one.value for one in app.at.dataframe)
+    assert list(table[translate("usage.call", language)]) == [step.call for step in story.steps]
+
+
 def test_another_session_is_shown_from_its_end(app: Dashboard) -> None:
     session, other = long_session(app, turns=60), long_session(app, turns=60)
     app.at.query_params["session"] = session.id
