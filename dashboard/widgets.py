@@ -151,6 +151,22 @@ def _cell(value: object) -> object:
     return "" if value is None else value
 
 
+def choosable_table(rows: Sequence[Row], *, key: str, alt: str) -> int | None:
+    """Draws a table; returns the place of the selected row, None where none is."""
+    event = st.dataframe(
+        _columns(rows),
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=_config(rows),
+        placeholder=t("common.unknown"),
+        alt=alt,
+    )
+    selected = event.selection.rows
+    return min(selected[0], len(rows) - 1) if selected else None
+
+
 def verdict_table(session_id: str, runs: Sequence[Run], *, key: str, alt: str) -> None:
     """Draws the newest of `runs`, one row each, and the number of all if there are more.
 
@@ -169,18 +185,9 @@ def verdict_table(session_id: str, runs: Sequence[Run], *, key: str, alt: str) -
         }
         for run in shown
     ]
-    event = st.dataframe(
-        _columns(rows),
-        hide_index=True,
-        key=key,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config=_config(rows),
-        placeholder=t("common.unknown"),
-        alt=alt,
-    )
-    if selected := event.selection.rows:
-        seq = shown[min(selected[0], len(shown) - 1)].first + 1
+    chosen = choosable_table(rows, key=key, alt=alt)
+    if chosen is not None:
+        seq = shown[chosen].first + 1
         label = t("common.open_message", seq=f"{seq:,}")
         place_link(session_id, "m", seq, label=label, icon=":material/chat:")
     else:

@@ -16,6 +16,7 @@ from ctxcore.engine.services import CallTarget
 from ctxcore.store.values import SessionInfo
 from dashboard import numbers
 from dashboard.context_page.marking import MOST_LINES
+from dashboard.context_page.rules import show_rules
 from dashboard.context_page.shortened import (
     LeftOut,
     Shortened,
@@ -51,6 +52,7 @@ def show_context(session: SessionInfo) -> None:
         context = build_context(target.view, target.call, target.record)
     window_panel(context, trigger_level(target))
     _verdicts(session, context)
+    show_rules(target, context)
     _pinned(session)
     _shortened(session, target, context)
 
