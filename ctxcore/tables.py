@@ -321,6 +321,19 @@ class TurnRow(Row, table=True):
     """The system prompt of this turn alone; None where the session's is sent."""
 
 
+BILLED_COLUMNS = (
+    "model",
+    "is_imported",
+    "cost",
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "cache_hour_tokens",
+)
+"""What the cost of calls is summed from: an index holds it, apart from the long verdicts."""
+
+
 class CallRow(Row, table=True):
     __tablename__: ClassVar[str] = "call"
     __table_args__ = (
@@ -328,6 +341,7 @@ class CallRow(Row, table=True):
         Index("ix_call_session", "session_id", "created_at"),
         Index("ix_call_turn", "turn_id"),
         Index("ix_call_counted", "model", "counter_id", "created_at"),
+        Index("ix_call_billed", "session_id", *BILLED_COLUMNS),
     )
 
     id: str = Field(primary_key=True, sa_type=Text)
@@ -346,6 +360,7 @@ class CallRow(Row, table=True):
     output_tokens: int | None
     cached_tokens: int | None
     cache_write_tokens: int | None
+    cache_hour_tokens: int | None
     reasoning_tokens: int | None
     cost: float | None
     latency_seconds: float | None

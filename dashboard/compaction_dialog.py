@@ -14,14 +14,14 @@ from typing import cast
 import streamlit as st
 
 from ctxcore.assembly.records import Compaction
+from ctxcore.engine.compactions import ProposedLosses
 from ctxcore.engine.proposals import Proposal
 from ctxcore.errors import ContextError
-from ctxcore.facts.presence import SearchedText
 from ctxcore.reasons.codes import OutcomeCode
+from ctxcore.replay.losses import LossVerdict
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, SessionInfo
-from ctxcore.tokens.count import count_tokens
 from dashboard import numbers
 from dashboard.dialogs import close_dialog
 from dashboard.lost_facts import (
@@ -39,13 +39,15 @@ from dashboard.services import engine
 from dashboard.texts import t
 from dashboard.widgets import report_errors, show_summary
 from dashboard.window_chart import comparison_table
-from dashboard.window_panel import segment_label
+from dashboard.window_panel import effect_text, segment_label
 from dashboard.wording import error_text, reason_text, strategy_label
 
 _SESSION = "compact_session"
 _PROPOSAL = "compact_proposal"
 _PROBLEM = "compact_problem"
 _SUMMARY = "compact_summary"
+_EDITED = "compact_edited"
+_LOSSES = "compact_losses"
 _DONE = "compact_done"
 _FOCUS = "compact_focus"
 
@@ -107,14 +109,14 @@ def _dialog_body(session_id: str) -> None:
         _show_pins_made(partial(_unpin, session_id))
         _buttons(can_confirm=False)
         return
-    _comparison(proposal)
+    edited = _edited(proposal)
+    _comparison(edited)
     _folded(proposal)
-    _facts(proposal)
-    _summary(proposal)
-    written = st.session_state.get(_SUMMARY) or proposal.record.summary
+    _facts(edited)
+    _summary(proposal, edited)
     on_unpin = partial(_unpin, session_id)
     _show_pins_made(on_unpin)
-    _show_proposed_losses(proposal, written, partial(_pin, session_id), on_unpin)
+    _show_proposed_losses(proposal, edited, partial(_pin, session_id), on_unpin)
     _buttons(can_confirm=problem is None)
 
 
@@ -127,21 +129,31 @@ def _proposal(session_id: str) -> Proposal:
     return cast("Proposal", st.session_state[_PROPOSAL])
 
 
+def _edited(proposal: Proposal) -> Proposal:
+    """The proposal with the summary as it is written now, measured again when that changes."""
+    written = str(st.session_state.get(_SUMMARY) or "").strip()
+    assert proposal.record is not None
+    if not written or written == proposal.record.summary:
+        return proposal
+    known = st.session_state.get(_EDITED)
+    if known is None or known[0] != written:
+        known = (written, engine().edit(proposal, written))
+        st.session_state[_EDITED] = known
+    return cast("Proposal", known[1])
+
+
 def _comparison(proposal: Proposal) -> None:
     assert proposal.after is not None
     assert proposal.record is not None
-    st.markdown(_gain(proposal))
+    st.markdown(effect_text(proposal.effect))
     st.caption(
         t(
             "compact.trigger",
             trigger=plain_label(reason_text(proposal.trigger.reason), max_chars=200),
         )
     )
-    before, after, record = proposal.before, proposal.after, proposal.record
-    outside = (
-        max(0, record.before_tokens - before.tokens),
-        max(0, record.after_tokens - after.tokens),
-    )
+    before, after = proposal.before, proposal.after
+    outside = (before.outside_tokens, after.outside_tokens)
     is_exact = after.is_exact
     st.html(
         comparison_table(
@@ -149,6 +161,8 @@ def _comparison(proposal: Proposal) -> None:
         )
     )
     with st.expander(t("compact.steps", count=len(proposal.steps)), key="compact_steps"):
+        if before.outside_tokens:
+            st.caption(t("compact.steps.told"))
         for step in proposal.steps:
             st.markdown(
                 t(
@@ -159,20 +173,6 @@ def _comparison(proposal: Proposal) -> None:
                     outcome=plain_label(reason_text(step.outcome), max_chars=300),
                 )
             )
-
-
-def _gain(proposal: Proposal) -> str:
-    record = proposal.record
-    assert record is not None
-    is_exact = proposal.before.is_exact
-    saved = record.before_tokens - record.after_tokens
-    return t(
-        "compact.gain",
-        before=numbers.tokens(record.before_tokens, is_exact=is_exact),
-        after=numbers.tokens(record.after_tokens, is_exact=is_exact),
-        saved=numbers.tokens(saved, is_exact=is_exact),
-        share=numbers.percent(saved, record.before_tokens),
-    )
 
 
 def _reason(proposal: Proposal) -> str:
@@ -200,28 +200,32 @@ def _facts(proposal: Proposal) -> None:
         st.text(record.facts)
 
 
-def _summary(proposal: Proposal) -> None:
-    record = proposal.record
+def _summary(proposal: Proposal, edited: Proposal) -> None:
+    """Draws the summary for editing, and what the edit does to sizes and losses."""
+    record, effect = proposal.record, edited.effect
     assert record is not None
+    assert effect is not None
     if not record.summary:
         _no_summary(record)
         return
     st.session_state.setdefault(_SUMMARY, record.summary)
-    edited = st.text_area(
+    written = st.text_area(
         t("compact.summary"), key=_SUMMARY, height=180, help=t("compact.summary_help")
     )
-    model = proposal.base.model
-    change = count_tokens(edited, model) - count_tokens(record.summary, model)
-    expected = record.after_tokens + change
-    if not edited.strip():
+    more = len(edited.outcome.lost) - len(proposal.outcome.lost)
+    if not written.strip():
         st.warning(t("compact.empty_summary"), icon=":material/warning:")
-    elif expected >= record.before_tokens:
-        after, before = numbers.tokens(expected), numbers.tokens(record.before_tokens)
-        text = t("compact.not_smaller", after=after, before=before)
-        st.warning(text, icon=":material/warning:")
-    elif change:
-        st.caption(t("compact.edited", after=numbers.tokens(expected, is_exact=False)))
-    _check(proposal, edited)
+    elif effect.with_tokens >= effect.without_tokens + effect.unseen_tokens:
+        after = numbers.tokens(effect.with_tokens, is_exact=effect.is_exact)
+        before = numbers.tokens(effect.without_tokens, is_exact=effect.is_exact)
+        st.warning(t("compact.not_smaller", after=after, before=before), icon=":material/warning:")
+    if more > 0:
+        st.warning(t("compact.loses_more", count=f"{more:,}"), icon=":material/warning:")
+    elif edited is not proposal:
+        st.caption(
+            t("compact.edited", after=numbers.tokens(effect.with_tokens, is_exact=effect.is_exact))
+        )
+    _check(proposal, written)
 
 
 def _no_summary(record: Compaction) -> None:
@@ -301,7 +305,7 @@ def _cancel() -> None:
 
 
 def _drop_proposal() -> None:
-    for key in (_PROPOSAL, _PROBLEM, _SUMMARY):
+    for key in (_PROPOSAL, _PROBLEM, _SUMMARY, _EDITED, _LOSSES):
         st.session_state.pop(key, None)
 
 
@@ -362,24 +366,18 @@ def _noted_pins() -> dict[int, bool]:
     return cast("dict[int, bool]", st.session_state.get(_PINS, {}))
 
 
-def still_lost(proposal: Proposal, summary: str) -> list[LostRow]:
-    """The facts that neither the proposal nor the edited `summary` contains."""
-    searched = SearchedText(summary)
-    return [
-        LostRow.proposed(lost) for lost in proposal.outcome.lost if not searched.says(lost.fact)
-    ]
-
-
 def _show_proposed_losses(
     proposal: Proposal,
-    summary: str,
+    edited: Proposal,
     on_pin: Callable[[int], None],
     on_unpin: Callable[[int], None],
 ) -> None:
     """Draws the facts that the proposal would lose, with a button to pin each."""
-    if proposal.record is None or proposal.record.facts_lost is None:
+    if edited.record is None or edited.record.facts_lost is None:
         return
-    rows = still_lost(proposal, summary)
+    losses = _losses(edited)
+    rows = [LostRow.of(lost) for lost in losses.lost]
+    _verdict(losses.verdict)
     if not rows:
         st.caption(f":material/check: {t('compact.lost.none')}")
         return
@@ -389,13 +387,34 @@ def _show_proposed_losses(
             return
         show_kinds(rows)
         pinning = Pinning(
+            session_id=proposal.session_id,
             view=engine().call_target(proposal.session_id).view,
             context=None,  # a lost fact is in no message of the next context
             help=t("compact.lost.pin_first_help"),
             on_pin=on_pin,
             on_unpin=on_unpin,
         )
-        show_lost_facts(rows, pinning, key="compact_lost_facts", knows_later=False)
+        show_lost_facts(rows, pinning, key="compact_lost_facts")
+
+
+def _losses(edited: Proposal) -> ProposedLosses:
+    """What the proposal loses; read once for each summary, since it reads all facts."""
+    known = st.session_state.get(_LOSSES)
+    if known is None or known[0] is not edited:
+        known = (edited, engine().proposed_losses(edited))
+        st.session_state[_LOSSES] = known
+    return cast("ProposedLosses", known[1])
+
+
+def _verdict(verdict: LossVerdict) -> None:
+    """Says how much of what the messages that stay use would be gone."""
+    if verdict.gone:
+        text = t("compact.verdict.gone", gone=f"{verdict.gone:,}", needed=f"{verdict.needed:,}")
+        st.markdown(f":material/warning: **{text}**")
+    elif verdict.needed:
+        st.caption(t("compact.verdict.all_there", needed=f"{verdict.needed:,}"))
+    elif verdict.has_later:
+        st.caption(t("compact.verdict.not_needed"))
 
 
 def compaction_buttons(

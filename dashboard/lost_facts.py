@@ -15,10 +15,11 @@ import streamlit as st
 
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import Counted, HistoryView
-from ctxcore.compaction.loss_report import LostFact, loss_code
+from ctxcore.compaction.loss_report import LossRank, loss_code
 from ctxcore.facts.values import KINDS, Kind
 from ctxcore.replay.losses import NeededBy, NeededFact
 from dashboard import numbers
+from dashboard.addresses import place_link
 from dashboard.excerpts import passage, short_fact
 from dashboard.services import engine
 from dashboard.texts import t
@@ -40,6 +41,7 @@ class LostRow:
     text: str
     kind: Kind
     seq: int
+    rank: LossRank
     needed_seq: int | None = None
     needed_by: NeededBy | None = None
 
@@ -51,20 +53,17 @@ class LostRow:
             text=fact.text,
             kind=fact.kind,
             seq=fact.at + 1,
+            rank=fact.rank,
             needed_seq=needed,
             needed_by=fact.needed_by,
         )
-
-    @classmethod
-    def proposed(cls, fact: LostFact) -> LostRow:
-        """A row for a fact that a proposal would lose."""
-        return cls(text=fact.text, kind=fact.kind, seq=fact.seq)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinning:
     """Where and how a lost fact can be pinned; the callbacks get a message number."""
 
+    session_id: str
     view: HistoryView
     context: Context | None
     help: str
@@ -89,16 +88,19 @@ def show_lost_facts(
     pinning: Pinning,
     *,
     key: str,
-    knows_later: bool,
     kept_elsewhere: Collection[str] | None = None,
 ) -> None:
     """Draws the table, the selected fact in its messages, and the button that pins it.
 
+    Dates and bare numbers that nobody used again are folded away behind a switch.
     `kept_elsewhere`: of what another product lost, the texts that our policy would have kept.
     """
+    rows = _matter(rows, key)
+    if not rows:
+        return
     options = [str(at) for at in range(len(rows))]
     chosen = table_with_choice(
-        [_cells(row, knows_later, kept_elsewhere) for row in rows],
+        [_cells(row, kept_elsewhere) for row in rows],
         options,
         key=key,
         label=t("compact.lost.choose"),
@@ -106,6 +108,19 @@ def show_lost_facts(
         alt=t("compact.lost"),
     )
     _chosen(rows[int(chosen)], pinning, key)
+
+
+def _matter(rows: Sequence[LostRow], key: str) -> Sequence[LostRow]:
+    """Draws the switch that shows the minor rows too; returns those to show."""
+    others = [row for row in rows if row.rank != "minor"]
+    minor = len(rows) - len(others)
+    if not minor:
+        return rows
+    if others:
+        label = t("compact.lost.minor", count=f"{minor:,}")
+    else:
+        label = t("compact.lost.only_minor", count=f"{minor:,}")
+    return rows if st.toggle(label, key=f"{key}_minor", persist_state="session") else others
 
 
 def _kind(kind: Kind) -> str:
@@ -117,14 +132,13 @@ def _name(row: LostRow) -> str:
     return f"#{row.seq} · {short_fact(row.text, row.kind, NAME_CHARS)}"
 
 
-def _cells(row: LostRow, knows_later: bool, kept_elsewhere: Collection[str] | None) -> Row:
+def _cells(row: LostRow, kept_elsewhere: Collection[str] | None) -> Row:
     cells: dict[str, object] = {
         t("compact.lost.fact"): short_fact(row.text, row.kind, FACT_CHARS),
         t("compact.lost.kind"): _kind(row.kind),
         t("compact.lost.said_in"): row.seq,
     }
-    if knows_later:
-        cells[t("compact.lost.needed_later")] = _needed(row)
+    cells[t("compact.lost.needed_later")] = _needed(row)
     if kept_elsewhere is not None:
         is_kept = row.text in kept_elsewhere
         cells[t("compact.lost.ours_keeps")] = t("compaction.yes" if is_kept else "compaction.no")
@@ -141,11 +155,15 @@ def _needed(row: LostRow) -> str:
 
 def _chosen(row: LostRow, pinning: Pinning, key: str) -> None:
     _pin_button(row.seq, pinning, key)
-    _said(row, pinning.view, row.seq, t("compact.lost.said", seq=row.seq))
+    _said(pinning.session_id, row, pinning.view, row.seq, t("compact.lost.said", seq=row.seq))
     if row.needed_seq is not None:
         by = t(f"compact.lost.by.{row.needed_by}")
         _said(
-            row, pinning.view, row.needed_seq, t("compact.lost.needed", seq=row.needed_seq, by=by)
+            pinning.session_id,
+            row,
+            pinning.view,
+            row.needed_seq,
+            t("compact.lost.needed", seq=row.needed_seq, by=by),
         )
 
 
@@ -175,10 +193,12 @@ def unpin_button(seq: int, *, key: str, on_unpin: Callable[[int], None]) -> None
     st.button(label, key=key, icon=":material/keep_off:", on_click=on_unpin, args=(seq,))
 
 
-def _said(row: LostRow, view: HistoryView, seq: int, title: str) -> None:
+def _said(session_id: str, row: LostRow, view: HistoryView, seq: int, title: str) -> None:
     (counted,) = view.get([seq])
     st.caption(f"{title} · {t(f'fact.role.{counted.message.role}')}")
     st.code(passage(counted.message, row.text), language=None, wrap_lines=True)
+    label = t("common.open_message", seq=f"{seq:,}")
+    place_link(session_id, "m", seq, label=label, icon=":material/chat:")
 
 
 def pinnable(seq: int, view: HistoryView, context: Context | None) -> Pinnable:

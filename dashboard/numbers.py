@@ -6,6 +6,7 @@ Estimates carry a `≈`, exact numbers do not.
 from __future__ import annotations
 
 from ctxcore.budget import TokenBudget
+from ctxcore.tokens.costs import dollars_text
 from dashboard.texts import t
 
 
@@ -56,9 +57,7 @@ def percent(part: float | None, whole: float | None) -> str:
 
 def money(value: float | None) -> str:
     """US dollars; small amounts keep two significant figures."""
-    if value is None:
-        return t("common.unknown")
-    return f"${value:,.2f}" if value == 0 or abs(value) >= 0.1 else f"${value:.2g}"
+    return t("common.unknown") if value is None else dollars_text(value)
 
 
 def exactness(is_exact: bool) -> str:

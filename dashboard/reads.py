@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import streamlit as st
 
+from ctxcore.assembly.building import build_context
 from ctxcore.assembly.verdicts import Run
-from ctxcore.engine.compactions import LossReport
+from ctxcore.engine.compactions import LossReport, PresetLosses
 from ctxcore.engine.requests import RebuiltRequest
+from ctxcore.engine.stories import MessageStory
 from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.report import TokenReport, usage_report
+from ctxcore.formats.stays import Stays, stays_in, stays_of_runs
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.messages.values import JsonObject
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason, from_json
 from ctxcore.store.values import (
     CallInfo,
@@ -29,6 +33,7 @@ from ctxcore.store.values import (
     TurnInfo,
 )
 from ctxcore.tokens.count import counter_for
+from ctxcore.tokens.families import TokenCounter
 from dashboard.excerpts import excerpt
 from dashboard.services import database_url, default_model, engine, user_id
 
@@ -61,9 +66,10 @@ def turns_of(session: SessionInfo) -> list[TurnInfo]:
 
 
 def calls_of(session: SessionInfo) -> tuple[CallInfo, ...]:
-    """The calls of a session without their runs, read again when there are more."""
+    """The calls of a session without their runs; read again when there are more, or new prices."""
     found = engine().session(session.id)
-    return _calls(database_url(), found.id, engine().store.count_calls(found.id))
+    count, models = engine().store.count_calls(found.id), repr(engine().models())
+    return _calls(database_url(), found.id, count, models)
 
 
 def last_call_with_runs(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
@@ -87,6 +93,20 @@ def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
     return _loss_report(database_url(), user_id(), found.id, found.length, compaction_id, policy)
 
 
+def losses_under(session: SessionInfo, compaction_id: str) -> tuple[PresetLosses, ...]:
+    """What each preset would have lost in place of a compaction."""
+    found = engine().session(session.id)
+    return _losses_under(database_url(), user_id(), found.id, found.length, compaction_id)
+
+
+def message_story(session: SessionInfo, seq: int) -> MessageStory:
+    """What became of a message; read again when there are more calls or messages."""
+    found = engine().session(session.id)
+    active = found.active_compaction_id or ""
+    count = engine().store.count_calls(found.id)
+    return _message_story(database_url(), user_id(), found.id, found.length, count, active, seq)
+
+
 def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
     """The user messages of a session: number and beginning of the text."""
     found = engine().session(session.id)
@@ -99,6 +119,21 @@ def token_report(session: SessionInfo) -> TokenReport:
     model = found.model or default_model()
     calls = calls_of(found)
     return _token_report(database_url(), found.id, found.length, model, len(calls), calls)
+
+
+AccountView: TypeAlias = Literal["once", "now", "sent"]
+
+
+def sent_report(session: SessionInfo, view: AccountView) -> TokenReport:
+    """The same of the next call (`now`), or with each message counted for every call (`sent`)."""
+    found = engine().session(session.id)
+    if view == "once":
+        return token_report(found)
+    model, calls = found.model or default_model(), calls_of(found)
+    active = found.active_compaction_id or ""
+    return _sent_report(
+        database_url(), found.id, found.length, model, view, f"{len(calls)} {active}", calls
+    )
 
 
 def session_tokens(session: SessionInfo) -> int | None:
@@ -119,9 +154,9 @@ def _recorded(stamp: Stamp) -> Recorded:
 
 # cache_resource, not cache_data: copying thousands of calls would take a second each time.
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
-def _calls(url: str, session_id: str, count: int) -> tuple[CallInfo, ...]:
-    del url, count  # part of the key only
-    return tuple(engine().store.calls(session_id, with_runs=False))
+def _calls(url: str, session_id: str, count: int, models: str) -> tuple[CallInfo, ...]:
+    del url, count, models  # part of the key only
+    return tuple(engine().calls(session_id))
 
 
 @st.cache_resource(ttl="1h", max_entries=64, show_spinner=False)
@@ -144,6 +179,22 @@ def _loss_report(
     return engine().losses(session_id, compaction_id)
 
 
+@st.cache_resource(ttl="1h", max_entries=64, show_spinner=False)
+def _message_story(
+    url: str, user: str, session_id: str, length: int, calls: int, active: str, seq: int
+) -> MessageStory:
+    del url, user, length, calls, active  # part of the key only
+    return engine().story(session_id, seq)
+
+
+@st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
+def _losses_under(
+    url: str, user: str, session_id: str, length: int, compaction_id: str
+) -> tuple[PresetLosses, ...]:
+    del url, user, length  # part of the key only
+    return engine().losses_under(session_id, compaction_id, Policy.presets())
+
+
 @st.cache_data(ttl="1h", max_entries=64, show_spinner=False)
 def _turn_beginnings(url: str, session_id: str, length: int) -> list[tuple[int, str]]:
     del url
@@ -157,14 +208,57 @@ def _token_report(
     url: str, session_id: str, length: int, model: str, count: int, _calls: Sequence[CallInfo]
 ) -> TokenReport:
     del url, count  # part of the key only
-    store, counter = engine().store, counter_for(model)
+    counter = counter_for(model)
+    transcript, counts = _counted(session_id, length, counter, _calls)
+    return usage_report(transcript, counter, counts=counts)
+
+
+@st.cache_resource(ttl="1h", max_entries=16, show_spinner=False)
+def _sent_report(
+    url: str,
+    session_id: str,
+    length: int,
+    model: str,
+    view: AccountView,
+    state: str,
+    _calls: Sequence[CallInfo],
+) -> TokenReport:
+    del url, state  # part of the key only
+    counter = counter_for(model)
+    transcript, counts = _counted(session_id, length, counter, _calls)
+    stays = _stays_now(session_id) if view == "now" else _stays(transcript, _calls, counter)
+    return usage_report(transcript, counter, counts=counts, stays=stays)
+
+
+def _stays_now(session_id: str) -> Stays:
+    """What the next call sends."""
+    target = engine().call_target(session_id)
+    context = build_context(target.view, target.call, target.record)
+    summary = context.breakdown.summary
+    return stays_of_runs([context.runs], target.session.length, summary_tokens=summary)
+
+
+def _stays(transcript: Transcript, calls: Sequence[CallInfo], counter: TokenCounter) -> Stays:
+    """What all calls sent: by their verdicts, or of imported ones by the compactions between."""
+    answers = [call for call in calls if call.purpose == "answer" and not call.is_imported]
+    if not answers:
+        return stays_in(transcript, counter)
+    runs = engine().store.runs(transcript.id, [call.id for call in answers])
+    summaries = sum(call.estimate.get("summary", 0) for call in answers)
+    return stays_of_runs(runs.values(), len(transcript.messages), summary_tokens=summaries)
+
+
+def _counted(
+    session_id: str, length: int, counter: TokenCounter, calls: Sequence[CallInfo]
+) -> tuple[Transcript, Sequence[int] | None]:
+    """The session as a transcript, and the tokens of its messages where they are counted."""
+    store = engine().store
     messages = store.messages(session_id, 1, length) if length else []
     imported = store.imported_compactions(session_id)
-    transcript = transcript_of(store.session(session_id), messages, _calls, imported)
-    counts = None
+    transcript = transcript_of(store.session(session_id), messages, calls, imported)
     if messages and store.has_counts(session_id, counter.id):
-        counts = store.view(session_id, counter.id).sizes(1, length)
-    return usage_report(transcript, counter, counts=counts)
+        return transcript, store.view(session_id, counter.id).sizes(1, length)
+    return transcript, None
 
 
 @st.cache_data(ttl="1h", max_entries=2_000, show_spinner=False)
@@ -210,6 +304,7 @@ def _recorded_usage(call: CallInfo) -> RecordedUsage:
         input_tokens=max((call.input_tokens or 0) - cached - written, 0),
         cache_read_tokens=cached,
         cache_write_tokens=written,
+        cache_hour_tokens=call.cache_hour_tokens or 0,
         output_tokens=call.output_tokens or 0,
         model=call.model,
         recorded_at=call.created_at,

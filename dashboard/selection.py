@@ -9,6 +9,7 @@ import streamlit as st
 
 from ctxcore.errors import ContextError
 from ctxcore.store.values import SessionInfo
+from dashboard.addresses import forget_places
 from dashboard.services import engine, user_id
 from dashboard.texts import STATE_KEY, Language, language_of, languages, t
 
@@ -28,7 +29,14 @@ def current_session() -> SessionInfo | None:
 
 
 def select_session(session_id: str | None) -> None:
-    """Selects a session; the pages show it from the next run on."""
+    """Selects a session; the pages show it from the next run on, from its end."""
+    if session_id != st.session_state.get(_SESSION):
+        forget_places()
+    take_session(session_id)
+
+
+def take_session(session_id: str | None) -> None:
+    """Selects the session that the address names, with the place that it names."""
     st.session_state[_SESSION] = session_id
 
 

@@ -19,6 +19,7 @@ from dashboard.selection import (
     save_language,
     select_session,
     session_labels,
+    take_session,
 )
 from dashboard.services import engine, needs_login, warm_up_later
 from dashboard.settings.inputs import field_name
@@ -65,7 +66,7 @@ def _choose_session() -> None:
         _request(requested)
     if current_session() is None:
         newest = engine().sessions(limit=1)
-        select_session(newest[0].id if newest else None)
+        take_session(newest[0].id if newest else None)
     _write_address()
 
 
@@ -76,7 +77,7 @@ def _request(requested: str) -> None:
         st.session_state[_NOTICE] = error_text(error)
         st.session_state[_REQUESTED] = requested
     else:
-        select_session(requested)
+        take_session(requested)
 
 
 def _write_address() -> None:

@@ -16,6 +16,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.errors import ContextError
+from dashboard.addresses import place_link
 from dashboard.safe_markdown import marked_text, plain_label, with_line_breaks
 from dashboard.texts import t
 from dashboard.wording import error_text, reason_text
@@ -150,8 +151,28 @@ def _cell(value: object) -> object:
     return "" if value is None else value
 
 
-def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
-    """Draws the newest of `runs`, one row each, and the number of all if there are more."""
+def choosable_table(rows: Sequence[Row], *, key: str, alt: str) -> int | None:
+    """Draws a table; returns the place of the selected row, None where none is."""
+    event = st.dataframe(
+        _columns(rows),
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        column_config=_config(rows),
+        placeholder=t("common.unknown"),
+        alt=alt,
+    )
+    selected = event.selection.rows
+    return min(selected[0], len(rows) - 1) if selected else None
+
+
+def verdict_table(session_id: str, runs: Sequence[Run], *, key: str, alt: str) -> None:
+    """Draws the newest of `runs`, one row each, and the number of all if there are more.
+
+    Under a selected row stands a link to its first message.
+    """
+    shown = runs[-SHOWN_RUNS:]
     rows: list[Row] = [
         {
             t("usage.messages"): f"{run.first + 1}–{run.last + 1}"
@@ -162,9 +183,15 @@ def verdict_table(runs: Sequence[Run], *, alt: str) -> None:
             t("common.segment.before"): run.before_tokens,
             t("common.segment.after"): run.after_tokens,
         }
-        for run in runs[-SHOWN_RUNS:]
+        for run in shown
     ]
-    plain_table(rows, alt=alt)
+    chosen = choosable_table(rows, key=key, alt=alt)
+    if chosen is not None:
+        seq = shown[chosen].first + 1
+        label = t("common.open_message", seq=f"{seq:,}")
+        place_link(session_id, "m", seq, label=label, icon=":material/chat:")
+    else:
+        st.caption(t("usage.verdicts.select"))
     if len(runs) > SHOWN_RUNS:
         st.caption(t("usage.verdicts.newest", shown=f"{SHOWN_RUNS:,}", count=f"{len(runs):,}"))
 

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from ctxcore.assembly.context import Context
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS, SEGMENTS, Breakdown, Segment
 from ctxcore.budget import TokenBudget
-from ctxcore.reasons.codes import VerdictCode
 from dashboard import numbers
 
 SEGMENT_COLORS: Final[dict[Segment, str]] = {
@@ -69,16 +67,6 @@ def window_parts(breakdown: Breakdown) -> tuple[Part, ...]:
     return tuple(Part(segment=segment, tokens=size, share=size / whole) for segment, size in shown)
 
 
-def outside_tokens(context: Context) -> int:
-    """The tokens of uncovered messages that are left out because the window is full.
-
-    Triggers count them, the context does not.
-    """
-    return sum(
-        run.before_tokens for run in context.runs if run.reason.mentions(VerdictCode.OUTSIDE)
-    )
-
-
 def with_reply(breakdown: Breakdown, reply_tokens: int) -> Breakdown:
     """The breakdown with `reply_tokens` of an answer added to the recent messages."""
     taken = {name: getattr(breakdown, name) for name in SEGMENTS}
@@ -89,11 +77,16 @@ def with_reply(breakdown: Breakdown, reply_tokens: int) -> Breakdown:
 
 
 def window_bar(breakdown: Breakdown, budget: TokenBudget | None, label: Label) -> str:
-    """The bar as HTML; `label` returns the text for a key."""
+    """The bar as HTML; `label` returns the text for a key.
+
+    It is empty where the window is unknown: a bar of the input alone would look full.
+    """
+    if breakdown.window is None:
+        return ""
     parts = window_parts(breakdown)
     whole = sum(part.tokens for part in parts)
     pieces = "".join(_piece(part, label) for part in parts)
-    ticks = "".join(_ticks(budget, whole, label)) if breakdown.window is not None else ""
+    ticks = "".join(_ticks(budget, whole, label))
     spoken = ", ".join(f"{label(part.segment)} {part.tokens:,}" for part in parts)
     return (
         f'<div role="img" aria-label="{escape(label("bar"))}: {escape(spoken)}" '
@@ -219,7 +212,7 @@ def comparison_table(
 ) -> str:
     """Before, after and change of each segment as an HTML table, with the total.
 
-    `outside` are the tokens that do not fit, before and after; they are part of the total.
+    `outside` are the tokens that wait outside the window, before and after: no part of the total.
     """
     # The total alone is marked: a mark on each number would hide the numbers.
     rows = [
@@ -230,16 +223,16 @@ def comparison_table(
         )
         for change in changes(before, after)
     ]
-    if any(outside):
-        rows.append(_change_row(escape(label("outside")), *outside))
     rows.append(
         _change_row(
             f"<strong>{escape(label('total'))}</strong>",
-            before.input_tokens + outside[0],
-            after.input_tokens + outside[1],
+            before.input_tokens,
+            after.input_tokens,
             mark="" if is_exact else "≈",
         )
     )
+    if any(outside):
+        rows.append(_change_row(escape(label("outside")), *outside))
     return _table(("segment", "before", "after", "change"), rows, label)
 
 

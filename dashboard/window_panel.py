@@ -13,14 +13,14 @@ from typing import Literal
 import streamlit as st
 
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.assembly.verdicts import Breakdown
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.triggers import measure
 from ctxcore.engine.services import CallTarget
 from dashboard import numbers
-from dashboard.texts import t
+from dashboard.texts import about, language, t
 from dashboard.window_chart import (
-    outside_tokens,
     window_bar,
     window_table,
     with_reply,
@@ -65,6 +65,28 @@ def segment_label(name: str) -> str:
     return t(f"common.segment.{name}")
 
 
+def effect_text(effect: CompactionEffect | None) -> str:
+    """What a compaction changes in the next call, in one or two sentences."""
+    if effect is None:
+        return t("compact.effect.unknown")
+    is_smaller, is_exact = effect.saved_tokens >= 0, effect.is_exact
+    sentences = [
+        t(
+            "compact.effect" if is_smaller else "compact.effect.larger",
+            without=numbers.tokens(effect.without_tokens, is_exact=is_exact),
+            with_it=numbers.tokens(effect.with_tokens, is_exact=is_exact),
+            change=numbers.tokens(abs(effect.saved_tokens), is_exact=is_exact),
+            share=numbers.percent(abs(effect.saved_tokens), effect.without_tokens),
+        )
+    ]
+    if effect.unseen_tokens:
+        key = "compact.unseen.summary" if effect.summary_tokens else "compact.unseen.dropped"
+        unseen = numbers.tokens(effect.unseen_tokens, is_exact=is_exact)
+        summary = numbers.tokens(effect.summary_tokens, is_exact=is_exact)
+        sentences.append(t(key, unseen=unseen, summary=summary))
+    return about(language()).between_sentences.join(sentences)
+
+
 def window_panel(
     context: Context, level: TriggerLevel | None = None, *, reply_tokens: int = 0
 ) -> None:
@@ -75,19 +97,20 @@ def window_panel(
     """
     breakdown = with_reply(context.breakdown, reply_tokens)
     is_exact = context.is_exact and not reply_tokens
-    outside = outside_tokens(context)
+    outside = context.outside_tokens
     level = level or TriggerLevel(tokens=context.breakdown.input_tokens + outside)
     level = replace(level, tokens=level.tokens + reply_tokens)
-    st.markdown(_headline(breakdown, context.budget, level, is_exact=is_exact))
+    st.markdown(_headline(breakdown, context.budget, is_exact=is_exact))
     how = t("compact.counted", how=numbers.exactness(is_exact))
-    parts = (_distance(level.tokens, context.budget), level_text(level), how)
+    distance = _distance(level.tokens, context.budget, outside)
+    parts = (distance, level_text(level), how)
     lines = [" · ".join(filter(None, parts)), *_true_sizes(breakdown, context.budget)]
     if outside:
         lines.append(f":material/warning: {t('compact.outside', tokens=numbers.tokens(outside))}")
     # One element however many lines: a redraw with fewer would leave the last table twice.
     st.caption("\n\n".join(lines))
-    st.html(window_bar(breakdown, context.budget, segment_label))
-    st.html(window_table(breakdown, segment_label, is_exact=is_exact))
+    bar = window_bar(breakdown, context.budget, segment_label)
+    st.html(bar + window_table(breakdown, segment_label, is_exact=is_exact))
 
 
 def _true_sizes(breakdown: Breakdown, budget: TokenBudget | None) -> Iterator[str]:
@@ -102,10 +125,8 @@ def _true_sizes(breakdown: Breakdown, budget: TokenBudget | None) -> Iterator[st
         yield f":material/help: {t('compact.assumed')}"
 
 
-def _headline(
-    breakdown: Breakdown, budget: TokenBudget | None, level: TriggerLevel, *, is_exact: bool
-) -> str:
-    """The tokens used, with their share of the window and of the trigger."""
+def _headline(breakdown: Breakdown, budget: TokenBudget | None, *, is_exact: bool) -> str:
+    """The tokens used, with their share of the window."""
     used = numbers.tokens(breakdown.input_tokens, is_exact=is_exact)
     if budget is None:
         return t("compact.used_unknown", used=used)
@@ -114,7 +135,6 @@ def _headline(
         used=used,
         usable=numbers.tokens(budget.usable_tokens),
         of_window=numbers.percent(breakdown.input_tokens, budget.window_tokens),
-        of_trigger=numbers.percent(level.tokens, _trigger_tokens(budget)),
     )
 
 
@@ -123,11 +143,13 @@ def _trigger_tokens(budget: TokenBudget) -> int:
     return min(budget.trigger_tokens, budget.usable_tokens)
 
 
-def _distance(tokens: int, budget: TokenBudget | None) -> str:
+def _distance(tokens: int, budget: TokenBudget | None, outside: int) -> str:
     """The distance to the next compaction in words, so that colour is not needed to read it."""
     if budget is None:
         return t("compact.no_window")
     left = _trigger_tokens(budget) - tokens
+    if left <= 0 and outside:
+        return t("compact.due_outside", outside=numbers.tokens(outside))
     if left <= 0:
-        return t("compact.over_trigger", over=numbers.tokens(-left))
+        return t("compact.due")
     return t("compact.to_trigger", left=numbers.tokens(left))

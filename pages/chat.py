@@ -28,6 +28,7 @@ from dashboard.chat_page import (
 )
 from dashboard.chat_page.partings import partings
 from dashboard.chat_page.question import draw_question
+from dashboard.chat_page.story import draw_story
 from dashboard.chat_page.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
 from dashboard.chat_page.transcript_view import Actions, TranscriptView
 from dashboard.chat_page.turn_runner import RunningTurn, continued_in, turn_runner
@@ -56,7 +57,6 @@ def draw() -> None:
     actions.follow_answered_turn()  # after `running`, which does not find a turn that moved before
     is_busy = session is not None and turn is None and background.is_busy(session.id)
     knowledge.settle()
-    finding.follow_address()
     session = current_session()  # again: background work may just have changed it
     pending = engine().pending(session.id) if session and turn is None else None
     show_problem(actions.PROBLEM, max_chars=600)
@@ -107,6 +107,7 @@ def draw() -> None:
         _older(transcript)
         _conversation(session, transcript, context, pending, turn)
         if turn is None:
+            draw_story(session)
             finding.draw_opened(session)
             finding.draw_found(session)
     compaction_dialog()
@@ -186,6 +187,7 @@ def _conversation(
         ACTIONS,
         partings=partings(engine().branches(session.id), session),
         can_branch=turn is None,
+        found=finding.found(session),
     )
     view.draw(can_retry=can_retry)
     if continuation is not None:

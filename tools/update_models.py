@@ -22,6 +22,7 @@ _PRICES = (
     "output_cost_per_token",
     "cache_read_input_token_cost",
     "cache_creation_input_token_cost",
+    "cache_creation_input_token_cost_above_1hr",
 )
 # OpenAI states these totals and litellm lists them less the output: 272,000 + 128,000 and
 # 922,000 + 128,000. Gemini states an input limit. Everyone else states one shared window.

@@ -122,6 +122,16 @@ class Context(Plain):
         """The places, in the list that was passed, of the message at place `at` of the history."""
         return self.passed.places_of(at) if self.passed else (at,)
 
+    @property
+    def outside_tokens(self) -> int:
+        """The tokens of the messages that wait outside the window because it is full.
+
+        No compaction covers them; the triggers count them, `tokens` does not.
+        """
+        return sum(
+            run.before_tokens for run in self.runs if run.reason.mentions(VerdictCode.OUTSIDE)
+        )
+
     def verdict(self, at: int) -> Verdict:
         """What became of the message at place `at` of the history."""
         return self.verdicts[at]

@@ -124,8 +124,8 @@ Segment = Literal[
     "recalled",
     "knowledge",
     "unattributed",
-    "reserve",
     "free",
+    "reserve",
 ]
 SEGMENTS: tuple[Segment, ...] = get_args(Segment)
 INPUT_SEGMENTS = SEGMENTS[:-2]

@@ -13,8 +13,9 @@ from ctxcore.reasons.values import document
 if TYPE_CHECKING:
     from ctxcore.assembly.rules.values import Violation
     from ctxcore.formats.report import TokenReport
-    from ctxcore.formats.values import Problem, RecordedCompaction, Transcript
+    from ctxcore.formats.values import Problem, RecordedCompaction, RecordedUsage, Transcript
     from ctxcore.messages.values import JsonObject, Message
+    from ctxcore.tokens.costs import Cost
 
 Legality: TypeAlias = "Mapping[str, Sequence[Violation]]"
 
@@ -40,6 +41,8 @@ class Account:
     problems: tuple[Problem, ...]
     ignored: Mapping[str, int]
     legality: Legality
+    cost: Cost
+    """Of the calls whose usage the file has, by list prices."""
 
     @property
     def messages(self) -> int:
@@ -91,6 +94,21 @@ def take_account(transcript: Transcript, model: str | None, window: int | None) 
         problems=transcript.problems,
         ignored=dict(transcript.ignored),
         legality=check_legality(messages, transcript.tools),
+        cost=_list_cost(transcript.usage),
+    )
+
+
+def _list_cost(usage: Sequence[RecordedUsage]) -> Cost:
+    from ctxcore.tokens.costs import CallCost, sum_costs
+    from ctxcore.tokens.prices import cost_of, list_price
+
+    return sum_costs(
+        CallCost(
+            dollars=cost_of(call.billed, list_price(call.model)) if call.model else None,
+            model=call.model,
+            has_usage=True,
+        )
+        for call in usage
     )
 
 
@@ -153,6 +171,7 @@ def account_document(account: Account) -> JsonObject:
         "tools": [asdict(tool) for tool in report.tools],
         "files": [{**asdict(file), "rereads": file.rereads} for file in report.files],
         "provider_usage": asdict(report.provider) if report.provider else None,
+        "cost": account.cost.document() if report.provider else None,
         "compactions": [
             {
                 "at": compaction.at,

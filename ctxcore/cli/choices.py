@@ -146,7 +146,8 @@ def is_terminal() -> bool:
 def _ask(question: Confirmation, name: str) -> Answer:
     plan = question.plan
     turns = plural(plan.turns_folded, "turn")
-    expected = f"{plan.before_tokens:,} → about {plan.expected_tokens:,} tokens"
+    now = question.next_call_tokens or question.current_tokens
+    expected = f"next call {now:,} → about {plan.expected_tokens:,} tokens"
     print_note(f"{one_line(name)}: {question}")
     print_note(f"folds {_places(plan.fold)} ({turns}); {expected}")
     for letter, (_, meaning) in _ANSWERS.items():

@@ -23,7 +23,9 @@ from ctxcore.cli.contexts import (
     context_details,
     context_document,
     counts_line,
+    next_call,
     size_line,
+    unseen,
 )
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -40,9 +42,11 @@ from ctxcore.cli.output import (
 from ctxcore.cli.running import About, run_over, short_names, shows_details
 from ctxcore.cli.tables import TailText, add_row, closing, facts, make_table, quoted, section
 from ctxcore.reasons.values import document
+from ctxcore.tokens.costs import dollars_text
 
 if TYPE_CHECKING:
     from ctxcore.compaction.compacting import CompactionResult
+    from ctxcore.compaction.loss_report import LostFact
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
     from ctxcore.reasons.values import Reason
@@ -167,6 +171,7 @@ def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> Json
         "before_tokens": result.before_tokens,
         "after_tokens": result.after_tokens,
         "tokens_saved": result.tokens_saved,
+        "next_call": result.effect.to_dict() if result.effect else None,
         "needs_confirmation": result.needs_confirmation,
         "summarizer": compacted.writer or "extractive",
         "cost": result.cost,
@@ -175,6 +180,7 @@ def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> Json
         "summary": result.summary,
         "check": None if result.check is None else result.check.to_dict(),
         "facts_lost": None if result.facts_lost is None else list(result.facts_lost),
+        "lost": [_lost_document(one) for one in _ranked(result)],
         "facts_restored": list(result.facts_restored),
         "lineage": [
             {"text": one.text, "start": one.start, "messages": list(one.messages)}
@@ -198,8 +204,10 @@ def _details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[Rende
             ("unsupported", _unsupported(result)),
             ("doubtful", _doubtful(result)),
             ("trigger", str(result.trigger or "")),
-            ("gain", _gain(result) if result.applied else ""),
-            ("facts lost", _first_of(result.facts_lost or ())),
+            ("next call", next_call(result.effect) if result.applied else ""),
+            ("unseen", unseen(result.effect)),
+            ("folded", plural(result.messages_removed, "message") if result.applied else ""),
+            ("facts lost", _lost(result)),
             ("facts restored", _first_of(result.facts_restored)),
             ("messages", counts_line(result.context)),
             ("sent", size_line(result.context)),
@@ -234,7 +242,7 @@ def _writer(compacted: Compacted) -> str:
     result = compacted.result
     if compacted.writer is None or not result.seconds:
         return ""
-    cost = "cost unknown" if result.cost is None else f"{result.cost:.4f} US dollars"
+    cost = "cost unknown" if result.cost is None else dollars_text(result.cost)
     wrote = "" if result.summary_written else ", no summary"
     if compacted.refused is not None:
         wrote = f"; refused: {one_line(str(compacted.refused))}; quoted instead"
@@ -253,13 +261,23 @@ def _doubtful(result: CompactionResult) -> str:
     return _first_of([f"{one.text} ({one.problem})" for one in found if not one.items])
 
 
-def _gain(result: CompactionResult) -> str:
-    is_exact = result.context.is_exact
-    before = amount(result.before_tokens, is_exact=is_exact)
-    after = amount(result.after_tokens, is_exact=is_exact)
-    folded = plural(result.messages_removed, "message")
-    share = percent(result.tokens_saved / result.before_tokens)
-    return f"{before} → {after} tokens, {share} less; {folded} folded"
+def _lost(result: CompactionResult) -> str:
+    """The lost facts that matter most; dates and bare numbers are only counted."""
+    ranked = _ranked(result)
+    shown = [one.text for one in ranked if one.rank != "minor"]
+    minor = len(ranked) - len(shown)
+    counted = f"{minor:,} dates and bare numbers" if minor else ""
+    return " · ".join(filter(None, (_first_of(shown), counted)))
+
+
+def _ranked(result: CompactionResult) -> Sequence[LostFact]:
+    from ctxcore.compaction.loss_report import sort_by_rank
+
+    return sort_by_rank(result.lost)
+
+
+def _lost_document(lost: LostFact) -> JsonObject:
+    return {"text": lost.text, "kind": lost.kind, "rank": lost.rank, "message": lost.seq - 1}
 
 
 def _first_of(texts: Sequence[str]) -> str:
@@ -292,19 +310,24 @@ def _steps_table(result: CompactionResult) -> Table:
 def _table(compacted: Sequence[Compacted], *, failures: int) -> Iterator[RenderableType]:
     """One line a conversation: what was folded and gained, or why nothing was."""
     names = short_names([one.about for one in compacted])
-    table = make_table("conversation", ">folded", ">before", ">after", ">less", ">sent", "*outcome")
+    table = make_table(
+        "conversation", ">folded", ">next call", ">with it", ">less", ">unseen", "*outcome"
+    )
     for name, one in zip(names, compacted, strict=True):
         result = one.result
-        is_exact = result.context.is_exact
-        folded = after = less = ""
-        if result.applied:
-            folded = f"{result.messages_removed:,}"
-            after = amount(result.after_tokens, is_exact=is_exact)
-            less = percent(result.tokens_saved / result.before_tokens)
-        before = amount(result.before_tokens, is_exact=is_exact)
+        is_exact, effect = result.context.is_exact, result.effect
         sent = amount(result.context.tokens, is_exact=is_exact)
+        sizes = ("", sent, "", "") if result.applied else (sent, "", "", "")
+        if effect is not None:
+            sizes = (
+                amount(effect.without_tokens, is_exact=is_exact),
+                amount(effect.with_tokens, is_exact=is_exact),
+                percent(effect.saved_ratio),
+                amount(effect.unseen_tokens, is_exact=is_exact),
+            )
+        folded = f"{result.messages_removed:,}" if result.applied else ""
         outcome = result.strategy if result.applied else f"nothing done: {_why_not(result)}"
-        add_row(table, TailText(name), folded, before, after, less, sent, outcome)
+        add_row(table, TailText(name), folded, *sizes, outcome)
     yield table
     all_exact = all(one.result.context.is_exact for one in compacted)
     yield from closing([] if all_exact else [ESTIMATED], failures)

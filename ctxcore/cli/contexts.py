@@ -19,6 +19,7 @@ from ctxcore.reasons.values import document
 
 if TYPE_CHECKING:
     from ctxcore.assembly.context import Context
+    from ctxcore.assembly.effects import CompactionEffect
     from ctxcore.assembly.verdicts import Run, VerdictKind
     from ctxcore.budget import TokenBudget
     from ctxcore.messages.values import JsonObject, JsonValue
@@ -69,6 +70,27 @@ def budget_line(budget: TokenBudget | None) -> str:
         return f"{usable} tokens, no reserve{assumed}"
     sizes = f"window {budget.window_tokens:,} - reserve {budget.reserve_tokens:,}"
     return f"{usable} = {sizes}{assumed}"
+
+
+def next_call(effect: CompactionEffect | None) -> str:
+    """What a compaction changes in the next call."""
+    if effect is None:
+        return "could not be sent without it"
+    without = amount(effect.without_tokens, is_exact=effect.is_exact)
+    with_it = amount(effect.with_tokens, is_exact=effect.is_exact)
+    change = "less" if effect.saved_tokens >= 0 else "more"
+    return f"{without} → {with_it} tokens, {percent(abs(effect.saved_ratio))} {change}"
+
+
+def unseen(effect: CompactionEffect | None) -> str:
+    """What became of the messages that had no room in the window; empty where there were none."""
+    if effect is None or not effect.unseen_tokens:
+        return ""
+    size = amount(effect.unseen_tokens, is_exact=effect.is_exact)
+    hidden = f"{size} tokens that the model could not see"
+    if not effect.summary_tokens:
+        return f"{hidden} stay out of sight: no summary stands for them"
+    return f"{hidden} become a summary of {amount(effect.summary_tokens, is_exact=effect.is_exact)}"
 
 
 def size_line(context: Context) -> Text:

@@ -18,6 +18,7 @@ from ctxcore.cli import options
 from ctxcore.cli.output import (
     ESTIMATED,
     amount,
+    cost_text,
     one_line,
     percent,
     plural,
@@ -214,6 +215,7 @@ def _provider_facts(provider: ProviderTotals, account: Account) -> Iterator[tupl
     yield "calls", f"{provider.calls:,}"
     yield "input", f"{provider.input_tokens:,} · from cache {read:,} · into cache {written:,}"
     yield "output", f"{provider.output_tokens:,}"
+    yield "cost", cost_text(account.cost)
     yield (
         "largest context",
         _fullness(provider.largest_context_tokens, account.window_tokens, is_exact=True),

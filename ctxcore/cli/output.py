@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console, RenderableType
 
+from ctxcore.tokens.costs import Cost, dollars_text
+
 if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject, JsonValue
 
@@ -75,6 +77,13 @@ def percent(ratio: float) -> str:
     if 0 < ratio < 0.01:
         return "<1 %"
     return "99 %" if 0.99 < ratio < 1 else f"{ratio:.0%}".replace("%", " %")
+
+
+def cost_text(cost: Cost) -> str:
+    """What calls cost, and why the cost of some is not known."""
+    known = "unknown" if cost.dollars is None else dollars_text(cost.dollars)
+    gaps = (f"{plural(gap.calls, 'call')} unknown: {gap.reason}" for gap in cost.unknown)
+    return one_line(" · ".join((known, *gaps)))
 
 
 def plural(count: int, noun: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from rich.text import Text
 
 from ctxcore.cli import options
 from ctxcore.cli.choices import Budget, check_one_budget, choose_presets
+from ctxcore.cli.contexts import next_call, unseen
 from ctxcore.cli.output import (
     ESTIMATED,
     amount,
@@ -28,11 +30,13 @@ from ctxcore.cli.running import About, run_over, shows_details
 from ctxcore.cli.tables import add_row, closing, facts, make_table, section
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode
+from ctxcore.tokens.costs import dollars_text
 
 if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
-    from ctxcore.replay.values import Prices, Replay, ReplayedCall, ReplayedCompaction
+    from ctxcore.replay.values import Replay, ReplayedCall, ReplayedCompaction
+    from ctxcore.tokens.prices import Price
 
 GivenPrices = Mapping[str, float | None]
 _UNKNOWN = "–"
@@ -68,6 +72,15 @@ PriceCached = Annotated[
         "--price-cached", metavar="USD", min=0, help="Price of one million cached input tokens."
     ),
 ]
+PriceWrite = Annotated[
+    float | None,
+    typer.Option(
+        "--price-write",
+        metavar="USD",
+        min=0,
+        help="Price of one million input tokens that are written to the cache.",
+    ),
+]
 PriceOut = Annotated[
     float | None,
     typer.Option("--price-out", metavar="USD", min=0, help="Price of one million output tokens."),
@@ -94,6 +107,7 @@ def run_replay(
     recorded: Recorded = False,
     price_in: PriceIn = None,
     price_cached: PriceCached = None,
+    price_write: PriceWrite = None,
     price_out: PriceOut = None,
     only_id: options.ConversationId = None,
     show_all: options.ShowAll = False,
@@ -108,7 +122,12 @@ def run_replay(
     names = choose_presets(presets)
     if recorded:
         raise typer.Exit(run_recorded(paths, names, model, only_id=only_id, as_json=as_json))
-    given = {"input": price_in, "cached_input": price_cached, "output": price_out}
+    given = {
+        "input": price_in,
+        "cached": price_cached,
+        "cache_write": price_write,
+        "output": price_out,
+    }
 
     def work(transcript: Transcript) -> Replayed:
         about = About.of(transcript, model)
@@ -134,7 +153,7 @@ def _replay(
 
     recording = Recording(transcript.messages, model=about.model, tools=transcript.tools)
     count = len(recording.messages)
-    replaying = Replaying(recording, prices=_prices(about.model, given))
+    replaying = Replaying(recording, price=_price(about.model, given))
     with progress("replaying", len(names) * count, is_shown=count >= _BAR_MESSAGES) as advance:
         replays = [
             replaying.under(
@@ -154,13 +173,20 @@ def _replay(
     )
 
 
-def _prices(model: str | None, given: GivenPrices) -> Prices:
-    """The given prices; else those of the model, where they are known."""
-    from ctxcore.replay.values import Prices
-    from ctxcore.tokens.catalog import model_info
+def _price(model: str | None, given: GivenPrices) -> Price | None:
+    """The given prices; else those of the model, where they are known.
+
+    With a price for input that is given, what a model charges for writing no longer holds.
+    """
+    from ctxcore.tokens.prices import Price, list_price
 
     named = {name: price for name, price in given.items() if price is not None}
-    return replace(Prices.of(model_info(model)), **named)
+    if "input" in named:
+        named = {"cache_write": named["input"], **named}
+    listed = list_price(model)
+    if listed is not None:
+        return replace(listed, **named)
+    return Price(**named) if {"input", "output"} <= named.keys() else None
 
 
 def _document(replayed: Replayed) -> JsonObject:
@@ -280,7 +306,7 @@ def _one_preset(replay: Replay, *, is_exact: bool) -> Iterator[RenderableType]:
             left = len(broken) - _MOST_BREAKS
             yield Text(f"  … and {left:,} more; --json has them all", style="dim")
     for number, made in enumerate(replay.compactions[:_MOST_BREAKS], 1):
-        yield from _compaction(number, made, is_exact=is_exact)
+        yield from _compaction(number, made)
     if len(replay.compactions) > _MOST_BREAKS:
         left = len(replay.compactions) - _MOST_BREAKS
         yield Text(f"… and {left:,} more compactions; --json has them all", style="dim")
@@ -300,16 +326,14 @@ def _breaks_table(calls: Sequence[ReplayedCall], *, is_exact: bool) -> Table:
     return table
 
 
-def _compaction(
-    number: int, made: ReplayedCompaction, *, is_exact: bool
-) -> Iterator[RenderableType]:
-    size = f"{amount(made.before_tokens, is_exact=is_exact)} → "
-    size += f"{amount(made.after_tokens, is_exact=is_exact)} tokens"
-    yield section(f"Compaction {number}", f"after message {made.at:,} · {made.trigger} · {size}")
-    needed = made.needed_later
-    lost = f"{plural(len(made.lost), 'fact')} lost, {len(needed):,} of them needed later"
+def _compaction(number: int, made: ReplayedCompaction) -> Iterator[RenderableType]:
+    change = f"next call {next_call(made.effect)}"
+    yield section(f"Compaction {number}", f"after message {made.at:,} · {made.trigger} · {change}")
+    if hidden := unseen(made.effect):
+        yield Text(hidden)
+    lost = f"{plural(len(made.lost), 'fact')} lost; {made.verdict.reason}"
     yield Text(lost if made.lost else "no fact lost")
-    yield from lost_lines([*needed, *(one for one in made.lost if one not in needed)])
+    yield from lost_lines(made.lost)
 
 
 def _share(part: int, whole: int) -> str:
@@ -325,4 +349,4 @@ def _dollars(costs: Sequence[float | None]) -> str:
     known = [cost for cost in costs if cost is not None]
     if not known or len(known) < len(costs):
         return _UNKNOWN
-    return f"{sum(known):,.4f}" if sum(known) < 1 else f"{sum(known):,.2f}"
+    return dollars_text(fsum(known))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ctxcore.replay.losses import NeededFact
     from ctxcore.replay.recorded import FoldAccount, RecordedFold
 
+MINOR_FACTS = "dates and bare numbers that nobody used again"
 _MOST_LOST = 8  # chosen, as the next: one compaction fits a screen; `--json` has all
 _MOST_REPEATS = 8
 
@@ -133,6 +134,7 @@ def _account(preset: str, account: FoldAccount) -> Iterator[RenderableType]:
         )
     )
     yield _table(preset, account)
+    yield Text(verdict_line(preset, account))
     lost = {"Lost": account.theirs, f"Lost by {preset}": account.ours}
     for title, saved in lost.items():
         if saved is not None and saved.needed_later:
@@ -146,6 +148,12 @@ def _account(preset: str, account: FoldAccount) -> Iterator[RenderableType]:
         size = f"{plural(len(repeats), 'call')}, {amount(account.repeated_tokens)} tokens"
         yield section("Repeated tool calls", size)
         yield from bullets(repeats, most=_MOST_REPEATS, more="in --json")
+
+
+def verdict_line(preset: str, account: FoldAccount) -> str:
+    """What the recorded compaction lost of what was needed, and what the preset would have."""
+    under = "" if account.ours is None else f"; under {preset} {len(account.ours.needed_later):,}"
+    return f"{account.verdict.reason}{under if account.verdict.needed else ''}"
 
 
 def _table(preset: str, account: FoldAccount) -> Table:
@@ -162,12 +170,16 @@ def _table(preset: str, account: FoldAccount) -> Table:
 
 
 def lost_lines(lost: Sequence[NeededFact]) -> list[Text]:
-    """Lost facts, a line each."""
+    """Lost facts, a line each; dates and numbers that nobody needed are only counted."""
     from ctxcore.compaction.loss_report import loss_code
 
+    shown = [fact for fact in lost if fact.rank != "minor"]
     lines = []
-    for fact in lost:
+    for fact in shown:
         needed = "" if fact.needed_at is None else f" · needed at message {fact.needed_at + 1:,}"
         kind = loss_code(fact.kind).text
         lines.append(f"{kind}, message {fact.at + 1:,}{needed}: {fact.text}")
-    return bullets(lines, most=_MOST_LOST, more="in --json")
+    drawn = list(bullets(lines, most=_MOST_LOST, more="in --json"))
+    if minor := len(lost) - len(shown):
+        drawn.append(Text(f"  and {minor:,} {MINOR_FACTS}", style="dim"))
+    return drawn

@@ -22,11 +22,13 @@ from ctxcore.cli.tables import add_row, closing, make_table
 from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
 from ctxcore.errors import ContextError
 from ctxcore.reasons.storage_problems import FileProblem
+from ctxcore.tokens.costs import dollars_text
 
 if TYPE_CHECKING:
     from ctxcore.engine.core import ContextEngine
     from ctxcore.messages.values import JsonObject
     from ctxcore.store.values import SessionInfo
+    from ctxcore.tokens.costs import Cost
 
 LEAST_CHARS = 8  # chosen: short, and rarely shared among thousands of random ids
 _MOST_NAMED = 5  # chosen: an error stays one sentence
@@ -85,33 +87,42 @@ def run_sessions(
             count = engine.store.count_sessions(user, title=title)
             others = engine.store.count_sessions(user) if title else 0
             names = short_ids(_own_ids(engine))
+            costs = engine.costs(found)
     except ContextError as error:
         failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
         fail("sessions", failure, as_json=as_json)
     if as_json:
-        print_json(to_document("sessions", [_document(one, names) for one in found]))
+        print_json(to_document("sessions", [_document(one, names, costs) for one in found]))
     elif found:
-        print_all(_table(found, names, count=count))
+        print_all(_table(found, names, costs, count=count))
     else:
         print_note(_nothing(user, title, others))
 
 
-def _document(session: SessionInfo, names: Mapping[str, str]) -> JsonObject:
+def _document(
+    session: SessionInfo, names: Mapping[str, str], costs: Mapping[str, Cost]
+) -> JsonObject:
+    cost = costs.get(session.id)
     return {
         "id": session.id,
         "short_id": names[session.id],
         "title": session.title,
         "messages": session.length,
         "model": session.model,
+        "cost": cost.document() if cost else None,
         "changed_at": session.updated_at.isoformat(),
     }
 
 
 def _table(
-    sessions: Sequence[SessionInfo], names: Mapping[str, str], *, count: int
+    sessions: Sequence[SessionInfo],
+    names: Mapping[str, str],
+    costs: Mapping[str, Cost],
+    *,
+    count: int,
 ) -> Iterator[RenderableType]:
     """One line a session; ids and times are never cut."""
-    table = make_table(">id", "title", ">messages", "model", ">last changed")
+    table = make_table(">id", "title", ">messages", "model", ">cost", ">last changed")
     table.columns[0].justify = table.columns[-1].justify = "left"
     for session in sessions:
         add_row(
@@ -120,11 +131,21 @@ def _table(
             one_line(session.title) or Text("untitled", style="dim"),
             f"{session.length:,}",
             one_line(session.model or ""),
+            _cost(costs.get(session.id)),
             f"{session.updated_at.astimezone():%Y-%m-%d %H:%M}",
         )
     yield table
     left = count - len(sessions)
     yield from closing([f"{left:,} more; use --limit or --title"] if left else [], 0)
+
+
+def _cost(cost: Cost | None) -> str:
+    """What is known of it, with a + where some calls are missing; empty without calls."""
+    if cost is None:
+        return ""
+    if cost.dollars is None:
+        return "unknown"
+    return dollars_text(cost.dollars) + ("+" if cost.unknown else "")
 
 
 def _nothing(user: str, title: str, others: int) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from ctxcore.assembly.binding import OnMismatch
 from ctxcore.assembly.building import NOTHING_COVERED
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.effects import CompactionEffect, effect_of
 from ctxcore.assembly.fitting import Prepared, prepare
 from ctxcore.assembly.records import Compaction, SummarySentence
 from ctxcore.assembly.states import CompactionState
@@ -38,7 +39,7 @@ from ctxcore.compaction.triggers import (
     measure,
     overflow,
 )
-from ctxcore.errors import CompactionRefusedError
+from ctxcore.errors import BudgetError, CompactionRefusedError
 from ctxcore.messages.arguments import Tools, checked_focus
 from ctxcore.messages.shapes.reading import Given
 from ctxcore.plain import Plain
@@ -63,7 +64,12 @@ class CompactionResult(Plain):
     strategies: tuple[str, ...] = ()
     trigger: Trigger | None
     before_tokens: int
+    """What the triggers compare: the input as if the window had room for everything."""
     after_tokens: int
+    """The same behind it."""
+    effect: CompactionEffect | None = None
+    """What it changed in the next call; None where nothing was applied, or where the call without
+    it cannot be sent."""
     summary: str
     summary_written: bool = False
     steps: tuple[Step, ...] = ()
@@ -106,7 +112,9 @@ class CompactionResult(Plain):
 
     @property
     def tokens_saved(self) -> int:
-        """How many tokens smaller the input became."""
+        """How many tokens smaller the input became, as the triggers compare it: with messages that
+        had no room anyway. `effect` compares what is sent.
+        """
         return self.before_tokens - self.after_tokens
 
     @property
@@ -380,7 +388,7 @@ def _confirmed(
 ) -> CompactionPlan:
     """Returns the plan that a person agreed to, who sees it with all choices made."""
     planned = resolved(planned, prepared.view, prepared.call)
-    match confirm(confirmation(prepared.call.budget, measured, planned)):
+    match confirm(confirmation(prepared.call.budget, measured, planned, _without(prepared))):
         case "compact":
             return planned
         case "drop_oldest":
@@ -392,11 +400,20 @@ def _confirmed(
 
 
 def confirmation(
-    budget: TokenBudget | None, measured: Measure, planned: CompactionPlan
+    budget: TokenBudget | None,
+    measured: Measure,
+    planned: CompactionPlan,
+    without: Context | None,
 ) -> Confirmation:
-    """Returns the question to a person about `planned`."""
+    """Returns the question to a person about `planned`; `without` it the next call is that one."""
     current, most = _current_and_max_tokens(budget, measured)
-    return Confirmation(plan=planned, current_tokens=current, max_tokens=most)
+    return Confirmation(
+        plan=planned,
+        current_tokens=current,
+        max_tokens=most,
+        next_call_tokens=without.tokens if without else None,
+        outside_tokens=without.outside_tokens if without else 0,
+    )
 
 
 def refusal(budget: TokenBudget | None, measured: Measure) -> CompactionRefusedError:
@@ -441,6 +458,7 @@ def _applied(
     folded = tuple(at for at in planned.fold if before.covered_until <= at < record.covered_until)
     rows = prepared.view.get([at + 1 for at in folded])
     context = prepared.calling(replace(prepared.call, recalls=())).context(record)
+    without = _without(prepared)
     ratio = prepared.call.policy.summary_chars_ratio
     is_written = has_new_summary(before, record)
     return CompactionResult(
@@ -452,6 +470,7 @@ def _applied(
         trigger=planned.trigger,
         before_tokens=record.before_tokens,
         after_tokens=record.after_tokens,
+        effect=effect_of(without, context, record) if without else None,
         summary=record.summary,
         facts_lost=record.facts_lost,
         lost=outcome.lost,
@@ -467,6 +486,14 @@ def _applied(
         seconds=outcome.seconds,
         check=outcome.check,
     )
+
+
+def _without(prepared: Prepared) -> Context | None:
+    """Returns the context without a compaction; None where it cannot be sent."""
+    try:
+        return prepared.context(prepared.state.active)
+    except BudgetError:
+        return None
 
 
 def _next_state(state: CompactionState, outcome: Outcome) -> CompactionState:

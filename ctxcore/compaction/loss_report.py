@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final, Literal, get_args
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
+from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import Merged
 from ctxcore.assembly.records import Compaction
@@ -17,9 +19,27 @@ from ctxcore.errors import BudgetError
 from ctxcore.facts.agent_records import arguments_of
 from ctxcore.facts.ledger import Entry, live
 from ctxcore.facts.presence import SearchedText, is_on_a_line
-from ctxcore.facts.values import Fact, Kind
+from ctxcore.facts.values import STATEMENTS, Fact, Kind
 from ctxcore.messages.values import JsonValue, Message, ToolCall
 from ctxcore.reasons.codes import LossCode
+
+LossRank = Literal["standing", "needed", "other", "minor"]
+RANKS: Final[tuple[LossRank, ...]] = get_args(LossRank)
+_STANDING: Final[frozenset[Kind]] = frozenset({*STATEMENTS, "request", "todo", "question"})
+_MINOR: Final[frozenset[Kind]] = frozenset({"date", "number", "amount"})
+
+
+def loss_rank(kind: Kind, *, is_needed: bool = False) -> LossRank:
+    """Returns how much the loss of a fact matters, from the first of `RANKS` to the last.
+
+    Rules, decisions, settings, tasks and open questions stand until someone takes them back. Of
+    other facts those come first that are used later; dates and bare numbers come last.
+    """
+    if kind in _STANDING:
+        return "standing"
+    if is_needed:
+        return "needed"
+    return "minor" if kind in _MINOR else "other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +52,11 @@ class LostFact:
     """The message that said it last, by sequence number."""
     salience: float
     fact: Fact
+
+    @property
+    def rank(self) -> LossRank:
+        """How much its loss matters, where nothing is known of later uses."""
+        return loss_rank(self.kind)
 
     @classmethod
     def of(cls, entry: Entry) -> LostFact:
@@ -79,10 +104,54 @@ def lost_facts(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visibility:
+    """How many messages of a history a context shows, stands for, and does not have at all."""
+
+    shown: int
+    """Messages in it, whole, shortened or recalled."""
+    represented: int
+    """Folded ones of which the summary or the facts beside it still say something."""
+    gone: int
+
+
+def visibility(view: HistoryView, context: Context, active: Compaction | None) -> Visibility:
+    """Returns what became of the messages of `view` in `context`, built under `active`.
+
+    A folded message is represented where a sentence of the summary comes from it, or where one of
+    its facts stands in the summary or beside it.
+    """
+    active = active or NOTHING_COVERED
+    said = SearchedText(f"{active.facts}\n{active.summary}")
+    told = {seq for sentence in active.sentences for seq in sentence.seqs}
+    told |= {
+        seq
+        for seq, facts in view.facts()
+        if seq <= active.covered_until and seq not in told and any(map(said.says, facts))
+    }
+    hidden = {
+        at + 1
+        for run in context.runs
+        if run.verdict in ("summarized", "dropped")
+        for at in range(run.first, run.last + 1)
+    }
+    represented = len(hidden & told)
+    return Visibility(
+        shown=view.count() - len(hidden),
+        represented=represented,
+        gone=len(hidden) - represented,
+    )
+
+
 def sort_by_salience(lost: Iterable[LostFact]) -> list[LostFact]:
     """Returns `lost` sorted by score, the highest first; of one text only the highest kind."""
     ordered = sorted(lost, key=lambda fact: (-fact.salience, fact.seq, fact.kind, fact.text))
     return list({fact.text: fact for fact in reversed(ordered)}.values())[::-1]
+
+
+def sort_by_rank(lost: Iterable[LostFact]) -> list[LostFact]:
+    """Returns `lost` by what matters: by rank, then by score; nothing is known of later uses."""
+    return sorted(lost, key=lambda fact: (RANKS.index(fact.rank), -fact.salience))
 
 
 def find_losses(

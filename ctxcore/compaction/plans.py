@@ -168,11 +168,19 @@ class Confirmation(Plain):
 
     plan: CompactionPlan
     current_tokens: int
+    """What the triggers compare: the input as if the window had room for everything."""
     max_tokens: int
+    next_call_tokens: int | None = None
+    """The next call as it would be sent without it; None where it cannot be sent."""
+    outside_tokens: int = 0
+    """The messages that wait outside the window, no part of the next call."""
 
     def __str__(self) -> str:
+        waiting = f"{self.outside_tokens:,} tokens wait outside the window"
+        size = self.current_tokens if self.next_call_tokens is None else self.next_call_tokens
+        due = f"{size:,} of {self.max_tokens:,} tokens"
         return (
-            f"a compaction is due at {self.current_tokens:,} of {self.max_tokens:,} tokens; "
+            f"a compaction is due at {due}{f', and {waiting}' if self.outside_tokens else ''}; "
             f"compact {len(self.plan.fold)} older messages, keeping what matters of them?"
         )
 

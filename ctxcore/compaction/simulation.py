@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.assembly.fitting import Prepared, budget_of, oversize_tokens, ruling, takes_reasoning
 from ctxcore.assembly.history import HistoryView, ListHistory
 from ctxcore.assembly.history_views import PrefixHistory
@@ -102,6 +103,7 @@ class SimulatedCompaction:
     strategies: tuple[str, ...]
     before_tokens: int
     after_tokens: int
+    effect: CompactionEffect | None
     writes_summary: bool
     truncates: bool
     """Whether it left messages out without a summary."""
@@ -363,6 +365,7 @@ class Walk:
                     strategies=result.strategies,
                     before_tokens=result.before_tokens,
                     after_tokens=result.after_tokens,
+                    effect=result.effect,
                     writes_summary=result.summary_written,
                     truncates=result.state.truncations > before.truncations,
                     reason=result.reason,

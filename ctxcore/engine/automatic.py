@@ -10,6 +10,7 @@ from collections.abc import Generator
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
+from ctxcore.assembly.building import build_context
 from ctxcore.compaction.compacting import confirmation, refusal
 from ctxcore.compaction.for_one_call import OneCall
 from ctxcore.compaction.plans import Answer, Confirm
@@ -188,7 +189,8 @@ class AutomaticCompactions:
         planned = proposals.plan(target, measured, trigger, is_refused=is_refused)
         if planned is None:
             return "compact"  # there is nothing to confirm, and the event will say so
-        question = confirmation(target.call.budget, measured, planned)
+        without = build_context(target.view, target.call, target.record)
+        question = confirmation(target.call.budget, measured, planned, without)
         if confirm is not None:
             return confirm(question)
         waiting = self.pending_of(target.session.id)
@@ -202,6 +204,8 @@ class AutomaticCompactions:
             trigger=trigger,
             current_tokens=question.current_tokens,
             max_tokens=question.max_tokens,
+            next_call_tokens=without.tokens,
+            outside_tokens=without.outside_tokens,
             expected_tokens=planned.expected_tokens,
             messages=len(planned.fold),
             covered_until=planned.covered_until,
@@ -225,10 +229,13 @@ class AutomaticCompactions:
         planned = self._compactions.proposals.plan(target, measured, trigger)
         if planned is None:
             return
+        without = build_context(target.view, target.call, target.record)
         body: JsonObject = {
             "trigger": to_json(trigger.reason),
             "strategies": list(planned.strategies),
             "original_tokens": planned.before_tokens,
+            "next_call_tokens": without.tokens,
+            "outside_tokens": without.outside_tokens,
             "expected_tokens": planned.expected_tokens,
             "saved_ratio": round(planned.saved_ratio, 4),
             "messages_folded": len(planned.fold),

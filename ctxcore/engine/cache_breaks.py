@@ -15,6 +15,10 @@ from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CallInfo, CompactionInfo
 
+_REUSED_RATIO = 0.5  # chosen: what is sent anew in a turn is far less, a lost prefix is nearly all
+_SHORT_MINUTES = 5  # how long providers keep a prefix, unless it is paid for an hour
+_HOUR_MINUTES = 60
+
 
 def with_front(call: CallInfo, context: Context, target: CallTarget) -> CallInfo:
     """`call` with the hashes of the system prompt and the tool definitions that it sends."""
@@ -31,6 +35,27 @@ def with_front(call: CallInfo, context: Context, target: CallTarget) -> CallInfo
 def with_break(call: CallInfo, before: CallInfo | None, active: CompactionInfo | None) -> CallInfo:
     """`call` with what changed since the call `before`; `active` is its compaction."""
     return call if before is None else replace(call, cache_break=_cause(before, call, active))
+
+
+def break_seen(before: CallInfo, call: CallInfo, *, is_compacted: bool) -> Reason | None:
+    """Why the cache was lost between two calls: as recorded, else by what the provider reported.
+
+    It was lost where less than half of the input of the call before came from the cache.
+    `is_compacted` says whether a compaction lies between them.
+    """
+    if call.cache_break is not None or call.cached_tokens is None or not before.input_tokens:
+        return call.cache_break
+    was_cached = (before.cached_tokens or 0) + (before.cache_write_tokens or 0)
+    if not was_cached or call.cached_tokens >= before.input_tokens * _REUSED_RATIO:
+        return None
+    if is_compacted:
+        return BreakCode.COMPACTION()
+    if before.model != call.model:
+        return BreakCode.MODEL()
+    minutes = (call.created_at - before.created_at).total_seconds() / 60
+    if minutes > (_HOUR_MINUTES if before.cache_hour_tokens else _SHORT_MINUTES):
+        return BreakCode.EXPIRED(minutes=round(minutes))
+    return BreakCode.OTHER()
 
 
 def _cause(before: CallInfo, call: CallInfo, active: CompactionInfo | None) -> Reason | None:

@@ -28,7 +28,6 @@ from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
 from ctxcore.engine.signals import record_signals
 from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ProviderError
-from ctxcore.gateway.replies import cost_of
 from ctxcore.gateway.secrets import to_detail
 from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
 from ctxcore.messages.values import JsonObject, Media
@@ -38,6 +37,7 @@ from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import StoreError
 from ctxcore.store.values import CallInfo
 from ctxcore.tokens.factors import is_cut
+from ctxcore.tokens.prices import cost_of
 
 logger = logging.getLogger(__name__)
 

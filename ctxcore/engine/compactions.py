@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from ctxcore.assembly.building import build_context
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.carried_facts import ledger_for, with_facts
-from ctxcore.compaction.executing import Step
-from ctxcore.compaction.loss_report import find_losses, with_losses
+from ctxcore.compaction.carried_facts import ledger_at, ledger_for, with_facts
+from ctxcore.compaction.executing import Outcome, Step
+from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience, with_losses
 from ctxcore.compaction.simulation import Recording
 from ctxcore.compaction.summarizing import edited_lineage
 from ctxcore.compaction.triggers import input_size, is_recorded
@@ -16,13 +18,25 @@ from ctxcore.engine.errors import StaleProposalError
 from ctxcore.engine.events import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
 from ctxcore.engine.proposals import Proposal, Proposals, lease_of
 from ctxcore.engine.services import CallTarget, EngineServices
+from ctxcore.facts.presence import SearchedText
+from ctxcore.facts.values import Fact
 from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.reasons.values import to_json
-from ctxcore.replay.losses import LaterUses, NeededFact, newest_seen, recorded_losses, sort_by_need
-from ctxcore.replay.recorded import FoldAccount, RecordedFold, account_for_fold
+from ctxcore.replay.losses import (
+    LaterUses,
+    LossVerdict,
+    NeededFact,
+    folded_facts,
+    ledger_of,
+    newest_seen,
+    rank_losses,
+    recorded_losses,
+)
+from ctxcore.replay.recorded import FoldAccount, RecordedFold, account_for_fold, gone_under
 from ctxcore.salience.ranking import Wishes
 from ctxcore.store.errors import StaleCompactionError
 from ctxcore.store.values import CompactionInfo, ImportedCompaction
@@ -56,11 +70,9 @@ class Compactions:
         if changed:
             raise StaleProposalError(changed=changed)
         text = record.summary if summary is None else summary.strip()
-        is_edited = text != record.summary
-        if is_edited or _is_work_changed(proposal, target):
-            record = _edited(record, text, target, Wishes.of(proposal.focus, target.call.policy))
-        if is_edited:
-            proposal = _with_edit(proposal, record)
+        if text != record.summary or _is_work_changed(proposal, target):
+            proposal = _edited(proposal, record, text, target)
+            record = proposal.record or record
         try:
             info = self._services.store.record_compaction(
                 proposal.session_id,
@@ -80,6 +92,14 @@ class Compactions:
         self._services.hold_factor(target, anew=True)
         self._record_compacted(proposal, info)
         return info
+
+    def edit(self, proposal: Proposal, summary: str) -> Proposal:
+        """`proposal` with another summary, measured again; nothing is recorded."""
+        record, text = proposal.record, summary.strip()
+        if record is None or text == record.summary:
+            return proposal
+        target = self._services.call_target(proposal.session_id, model=proposal.base.model)
+        return _edited(proposal, record, text, target)
 
     def undo(self, session_id: str) -> CompactionInfo | None:
         """Makes the parent of the active compaction active; None if there is none to undo."""
@@ -144,33 +164,45 @@ def _is_work_changed(proposal: Proposal, target: CallTarget) -> bool:
     return has_room and target.call.working != proposal.working
 
 
-def _edited(record: Compaction, summary: str, target: CallTarget, wishes: Wishes) -> Compaction:
-    """`record` with another summary; facts that are missing in it are carried instead."""
-    view, call = target.view, target.call
+def _edited(proposal: Proposal, record: Compaction, summary: str, target: CallTarget) -> Proposal:
+    """`proposal` with another summary; facts that are missing in it are carried instead."""
+    view, call, is_edit = target.view, target.call, summary != record.summary
     tokens = call.counter.count(summary)
     edited = replace(record, summary=summary, summary_tokens=tokens)
-    if summary != record.summary:
+    if is_edit:
         edited = replace(edited, lineage=edited_lineage(view, call, target.record, edited))
+    wishes = Wishes.of(proposal.focus, call.policy)
     edited = with_facts(view, call, edited, ledger_for(view, call), wishes)
-    edited = with_losses(edited, find_losses(view, call, target.record, edited))
-    return replace(edited, after_tokens=input_size(view, call, edited))
+    lost = find_losses(view, call, target.record, edited)
+    if lost is not None:
+        lost = sort_by_salience([*lost, *_still_missed(proposal.outcome, edited)])
+    edited = with_losses(edited, lost)
+    edited = replace(edited, after_tokens=input_size(view, call, edited))
+    outcome = replace(proposal.outcome, record=edited, lost=tuple(lost or ()))
+    if is_edit:
+        outcome = _with_edit(outcome, edited)
+    return replace(proposal, outcome=outcome, after=build_context(view, call, edited))
 
 
-def _with_edit(proposal: Proposal, edited: Compaction) -> Proposal:
-    """`proposal` with the edit of its summary as its last step."""
-    before = proposal.outcome.after_tokens
+def _still_missed(outcome: Outcome, edited: Compaction) -> list[LostFact]:
+    """What the proposed summary lost and neither the edited one nor its facts say."""
+    said = SearchedText(f"{edited.summary}\n{edited.facts}")
+    return [one for one in outcome.lost if not said.says(one.fact)]
+
+
+def _with_edit(outcome: Outcome, edited: Compaction) -> Outcome:
+    """`outcome` with the edit of its summary as its last step."""
+    before = outcome.steps[-1].after_tokens if outcome.steps else edited.before_tokens
     step = Step(
         strategy=EDITED,
         before_tokens=before,
         after_tokens=edited.after_tokens,
         outcome=OutcomeCode.DONE(),
     )
-    check = proposal.outcome.check
+    check = outcome.check
     if check is not None and check.refused is None:
         check = check.within(edited.summary)
-    steps = (*proposal.steps, step)
-    outcome = replace(proposal.outcome, record=edited, steps=steps, check=check)
-    return replace(proposal, outcome=outcome)
+    return replace(outcome, steps=(*outcome.steps, step), check=check)
 
 
 def _account(proposal: Proposal) -> JsonObject:
@@ -184,6 +216,7 @@ def _account(proposal: Proposal) -> JsonObject:
         "steps": [step.to_dict() for step in proposal.steps],
         "seconds": round(outcome.seconds, 3),
         "cost": outcome.cost,
+        **({"effect": proposal.effect.to_dict()} if proposal.effect else {}),
     }
 
 
@@ -235,18 +268,74 @@ class LossReport(Plain):
     compaction_id: str
     number: int
     lost: tuple[NeededFact, ...] | None
-    """Those that were needed later first, then by salience; None: not looked for."""
+    """By what matters (`rank_losses`); None: not looked for."""
     unplaced: tuple[str, ...] = ()
     """The texts of lost facts that are not found in the history any more."""
     policy: str = ""
     """The session's policy, which `account` compares with the other product."""
     account: FoldAccount | None = None
     """For another product's compaction: its losses beside ours, and what was read again."""
+    verdict: LossVerdict | None = None
+    """What the losses come to; None where they were not looked for."""
+    needed: Mapping[str, Fact] = field(default_factory=dict)
+    """The facts of what was folded that were used later, lost or not, by their texts."""
+    at: int = 0
+    """How many messages there were."""
+    tokens: int = 0
+    """The size of the context that it led to."""
 
     @property
     def needed_later(self) -> tuple[NeededFact, ...]:
         """The lost facts that were used again."""
         return tuple(fact for fact in self.lost or () if fact.needed_at is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProposedLosses(Plain):
+    """What a proposal would lose, by what matters to the messages that stay."""
+
+    lost: tuple[NeededFact, ...]
+    verdict: LossVerdict
+
+
+def proposed_losses(services: EngineServices, proposal: Proposal) -> ProposedLosses:
+    """The losses of a proposal; `needed` is what the messages behind its covered ones use."""
+    record = proposal.record
+    if record is None:
+        return ProposedLosses(lost=(), verdict=LossVerdict(needed=0, gone=0, has_later=False))
+    target = services.call_target(proposal.session_id)
+    start = record.covered_until
+    stays = services.store.messages(proposal.session_id, start + 1)
+    uses = LaterUses([info.message for info in stays], start=start)
+    lost = uses.needed(proposal.outcome.lost, after=start)
+    folded = folded_facts(record, target.record, ledger_at(target.view))
+    return ProposedLosses(lost=rank_losses(lost), verdict=uses.verdict(folded, lost, after=start))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetLosses(Plain):
+    """What a preset loses of what was needed later, in as many tokens as a compaction had."""
+
+    preset: str
+    gone: int | None
+    """None where what it must keep does not fit in as many tokens."""
+
+
+def losses_under(
+    services: EngineServices, session_id: str, compaction_id: str, presets: Sequence[str]
+) -> tuple[PresetLosses, ...]:
+    """The same of each of `presets`, compacting the messages that there were then."""
+    report = loss_report(services, session_id, compaction_id)
+    model = services.call_target(session_id).model
+    messages = [info.message for info in services.store.messages(session_id, 1, report.at)]
+    needed = report.needed.values()
+    return tuple(
+        PresetLosses(
+            preset=name,
+            gone=gone_under(Policy.preset(name), messages, report.tokens, model, needed),
+        )
+        for name in presets
+    )
 
 
 def loss_report(services: EngineServices, session_id: str, compaction_id: str) -> LossReport:
@@ -261,16 +350,29 @@ def _report_own(services: EngineServices, target: CallTarget, info: CompactionIn
     record, session = info.compaction, target.session
     if record.facts_lost is None:
         return LossReport(compaction_id=info.id, number=info.number, lost=None)
-    found = recorded_losses(record, target.view.facts())
-    seen, texts = newest_seen(record), {fact.text for fact in found}
-    later = services.store.messages(session.id, seen + 1) if found and seen < session.length else []
+    ledger = ledger_of(record, target.view.facts())
+    found, seen = recorded_losses(record, ledger), newest_seen(record)
+    texts = {fact.text for fact in found}
+    later = services.store.messages(session.id, seen + 1) if seen < session.length else []
     uses = LaterUses([info.message for info in later], start=seen)
+    lost = uses.needed(found, after=seen)
+    folded = folded_facts(record, _parent(services, info), ledger)
     return LossReport(
         compaction_id=info.id,
         number=info.number,
-        lost=sort_by_need(uses.needed(found, after=seen)),
+        lost=rank_losses(lost),
         unplaced=tuple(text for text in record.facts_lost if text not in texts),
+        verdict=uses.verdict(folded, lost, after=seen),
+        needed=uses.used([*folded, *(one.fact for one in found)], after=seen),
+        at=seen,
+        tokens=record.after_tokens,
     )
+
+
+def _parent(services: EngineServices, info: CompactionInfo) -> Compaction | None:
+    if info.parent_id is None:
+        return None
+    return services.store.compaction(info.session_id, info.parent_id).compaction
 
 
 def _report_recorded(
@@ -284,9 +386,13 @@ def _report_recorded(
     return LossReport(
         compaction_id=info.id,
         number=info.number,
-        lost=sort_by_need(account.theirs.lost),
+        lost=account.theirs.lost,
         policy=policy.name,
         account=account,
+        verdict=account.verdict,
+        needed=account.needed,
+        at=fold.at,
+        tokens=account.shown_tokens,
     )
 
 

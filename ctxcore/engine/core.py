@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 import warnings
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -14,6 +15,7 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.recall_hits import RecallHit, find_hits
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, WorkingState
+from ctxcore.budget import TokenBudget
 from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
 from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
@@ -24,10 +26,15 @@ from ctxcore.engine.branches import Branches, BranchPoint
 from ctxcore.engine.compactions import (
     Compactions,
     LossReport,
+    PresetLosses,
+    ProposedLosses,
     SessionState,
     loss_report,
+    losses_under,
+    proposed_losses,
     session_state,
 )
+from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
@@ -36,6 +43,7 @@ from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
+from ctxcore.engine.stories import MessageStory, story_of
 from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
@@ -43,10 +51,13 @@ from ctxcore.messages.arguments import checked_system
 from ctxcore.messages.shapes.reading import parse_messages, parse_one
 from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.policy.layers import Layer, to_policy
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import AccessCode, TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
+    BilledCalls,
+    CallInfo,
     CompactionInfo,
     MarkKind,
     PolicyVersion,
@@ -60,6 +71,7 @@ from ctxcore.store.values import (
     UserInfo,
 )
 from ctxcore.summarizers.calling import SummarizerLike, to_summarizer
+from ctxcore.tokens.costs import Cost
 from ctxcore.tokens.count import counter_for
 
 Content = str | Mapping[str, object] | Message
@@ -408,6 +420,19 @@ class ContextEngine:
         view, _ = self._services.recounts.view(session, counter)
         return find_hits(view, query, counter, limit=limit)
 
+    def story(self, session_id: str, seq: int) -> MessageStory:
+        """What became of message `seq` (from 1): which calls showed it, and who used it later.
+
+        This reads the verdicts of all calls behind it.
+
+        Raises:
+            PlaceError: the session has no such message.
+        """
+        session = self._services.session(session_id)
+        if not 1 <= seq <= session.length:
+            raise PlaceError(place=seq - 1, length=session.length)
+        return story_of(self._services, session_id, seq)
+
     # contexts and turns
 
     def context(
@@ -602,6 +627,13 @@ class ContextEngine:
         self._services.session(proposal.session_id)
         return self._compactions.confirm(proposal, summary=summary)
 
+    def edit(self, proposal: Proposal, summary: str) -> Proposal:
+        """The proposal with another summary: its sizes, facts and losses are measured again.
+
+        Nothing is recorded; `proposal` is the one that `propose` made.
+        """
+        return self._compactions.edit(proposal, summary)
+
     def compact(
         self, session_id: str, *, model: str | None = None, focus: str = ""
     ) -> CompactionInfo | None:
@@ -645,6 +677,20 @@ class ContextEngine:
             RecordNotFoundError: the session has no such compaction.
         """
         return loss_report(self._services, session_id, compaction_id)
+
+    def losses_under(
+        self, session_id: str, compaction_id: str, presets: Sequence[str]
+    ) -> tuple[PresetLosses, ...]:
+        """What each of `presets` would have lost of what was needed later.
+
+        Each compacts the messages that there were then, in as many tokens as the compaction led
+        to. This reads the whole session, and takes as long as that many compactions.
+        """
+        return losses_under(self._services, session_id, compaction_id, presets)
+
+    def proposed_losses(self, proposal: Proposal) -> ProposedLosses:
+        """What a proposal would lose, by what matters, and what that comes to."""
+        return proposed_losses(self._services, proposal)
 
     def signals(self, session_id: str) -> list[SignalInfo]:
         """The forgetting signals of a session, by message: turns that repeat what the context did
@@ -787,6 +833,34 @@ class ContextEngine:
     def models(self) -> ModelCatalog:
         """This installation's connections, and its own windows and prices of models."""
         return ModelCatalog.load(self._store)
+
+    def budget(
+        self, session_id: str, policy: Policy, *, model: str | None = None
+    ) -> TokenBudget | None:
+        """The budget that `policy` would have in a session; None for an unknown window."""
+        target = self.call_target(session_id, model=model)
+        return self._services.budget(target, policy)
+
+    def calls(self, session_id: str) -> list[CallInfo]:
+        """The session's calls, oldest first, without their runs; each with what it cost.
+
+        A cost is the recorded one; without, e.g. for an imported call, it follows from the usage
+        that the provider reported and the price that is known today.
+        """
+        session = self._services.session(session_id)
+        return with_cost(self._store.calls(session.id, with_runs=False), self.models())
+
+    def costs(self, sessions: Sequence[SessionInfo]) -> dict[str, Cost]:
+        """What the calls of each of these sessions cost together; one without calls is left out.
+
+        The number of SQL statements does not grow with the sessions.
+        """
+        is_operator = self._services.user().is_operator
+        seen = [one.id for one in sessions if is_operator or one.user_id == self._services.user_id]
+        found: dict[str, list[BilledCalls]] = defaultdict(list)
+        for group in with_cost(self._store.billed_calls(seen), self.models()):
+            found[group.session_id].append(group)
+        return {session_id: cost_of_calls(groups) for session_id, groups in found.items()}
 
     def _require_operator(self, what: Reason) -> None:
         if not self._services.user().is_operator:

@@ -14,9 +14,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
+from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.assembly.prompts import Prompts
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.triggers import input_size
+from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.native import (
     NativeFile,
     SessionContent,
@@ -26,6 +28,7 @@ from ctxcore.engine.native import (
     to_call,
     to_lines,
 )
+from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import EngineServices
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.values import RecordedCompaction, Transcript
@@ -82,12 +85,14 @@ class Exchange:
     def _content(self, session_id: str) -> SessionContent:
         store, session = self._services.store, self._services.session(session_id)
         policy = store.policy(Scope(kind="session", owner=session_id))
+        calls = store.calls(session_id)
         return SessionContent(
             session=session,
             messages=store.messages(session_id),
             marks=store.marks(session_id),
             compactions=store.compactions(session_id),
-            calls=store.calls(session_id),
+            calls=calls,
+            cost=cost_of_calls(with_cost(calls, ModelCatalog.load(store))) if calls else None,
             imported=store.imported_compactions(session_id),
             texts=store.sent_texts(session_id),
             signals=store.signals(session_id),
@@ -215,6 +220,7 @@ class Exchange:
                 output_tokens=usage.output_tokens,
                 cached_tokens=usage.cache_read_tokens,
                 cache_write_tokens=usage.cache_write_tokens,
+                cache_hour_tokens=usage.cache_hour_tokens,
             )
 
     def _record_compactions(self, session: SessionInfo, transcript: Transcript) -> None:
@@ -239,11 +245,13 @@ class Exchange:
             target = self._services.call_target(session.id)
             record = _to_record(recorded, cut, transcript, target.call.counter)
             after = input_size(target.view, target.call, record)
+            effect = _recorded_effect(recorded, transcript, record)
             info = store.record_compaction(
                 session.id,
                 self._services.new_id(),
                 replace(record, before_tokens=recorded.before_tokens or 0, after_tokens=after),
                 parent_id=parent,
+                details={"effect": effect.to_dict()} if effect else None,
                 at=recorded.recorded_at or self._services.clock(),
             )
             parent = info.id
@@ -319,6 +327,20 @@ def _to_record(
         language=detect_language(covered),
         trigger=TriggerCode.RECORDED(product=product),
         reason=reason,
+    )
+
+
+def _recorded_effect(
+    recorded: RecordedCompaction, transcript: Transcript, record: Compaction
+) -> CompactionEffect | None:
+    """What a recorded compaction changed, by the provider's counts; None where they are missing."""
+    after = next((usage for usage in transcript.usage if usage.after >= recorded.at), None)
+    if after is None or not recorded.before_tokens or not after.total_input_tokens:
+        return None
+    return CompactionEffect(
+        without_tokens=recorded.before_tokens,
+        with_tokens=after.total_input_tokens,
+        summary_tokens=record.summary_tokens,
     )
 
 

@@ -32,7 +32,7 @@ from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonObject, JsonValue, Message
 from ctxcore.migrations import legacy_reasons
 from ctxcore.policy.layers import to_policy
-from ctxcore.policy.names import without_removed
+from ctxcore.policy.names import renewed
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import in_file
 from ctxcore.reasons.storage_problems import ExportProblem, FileProblem
@@ -48,12 +48,20 @@ from ctxcore.store.values import (
     SessionInfo,
     SignalInfo,
 )
+from ctxcore.tokens.costs import Cost
 
 KIND = "ctxcore.session"
 VERSION = 2
 
-REQUEST_FIELDS = ("digest", "counter_id", "count_factor", "is_comparable", "recipe")
-"""The fields of a call that are left out where its request was not stored."""
+REQUEST_FIELDS = (
+    "digest",
+    "counter_id",
+    "count_factor",
+    "is_comparable",
+    "recipe",
+    "cache_hour_tokens",
+)
+"""The fields of a call that are left out where they are not known."""
 
 CALL_FIELDS = (
     "purpose",
@@ -86,11 +94,13 @@ class SessionContent:
     texts: Mapping[str, str] = field(default_factory=dict)
     """What the calls' recipes name by address."""
     signals: Sequence[SignalInfo] = ()
+    cost: Cost | None = None
+    """What the calls cost by the prices known at the export; not part of the digest."""
 
 
 def to_lines(content: SessionContent) -> Iterator[str]:
     """The session as JSON lines; the last one has the digest of the others."""
-    yield to_ordered(_head(content.session))  # keys of tool definitions as they are sent
+    yield to_ordered(_head(content))  # keys of tool definitions as they are sent
     for record in _records(content):
         yield to_canonical(record)
     yield to_canonical({"type": "end", "digest": digest(content)})
@@ -115,8 +125,9 @@ def digest_records(records: Iterable[JsonObject]) -> str:
     return hashlib.sha256(lines.encode("utf-8")).hexdigest()
 
 
-def _head(session: SessionInfo) -> JsonObject:
-    return {
+def _head(content: SessionContent) -> JsonObject:
+    session = content.session
+    head: JsonObject = {
         "type": KIND,
         "version": VERSION,
         "title": session.title,
@@ -125,6 +136,7 @@ def _head(session: SessionInfo) -> JsonObject:
         "tools": list(session.tools),
         "created_at": session.created_at.isoformat(),
     }
+    return {**head, "cost": content.cost.document()} if content.cost else head
 
 
 def _records(content: SessionContent) -> Iterator[JsonObject]:
@@ -353,7 +365,7 @@ class NativeFile:
     def _settings(self, record: JsonObject) -> None:
         overrides, goal = record.get("overrides"), record.get("goal")
         self.settings = overrides if isinstance(overrides, dict) else {}
-        to_policy(without_removed(self.settings)[0])  # checks them
+        to_policy(renewed(self.settings)[0])  # checks them
         self.goal_seq = None if goal is None else _whole(goal)
         self.working = working_state_from_json(record.get("working", {}))
         changes = cast("list[list[Any]]", record.get("system_changes", []))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from ctxcore.gateway.replies import Price
 from ctxcore.gateway.values import Connection
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.plain import Plain
@@ -21,6 +20,7 @@ from ctxcore.reasons.values import Reason
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import PolicyVersion, Scope
 from ctxcore.tokens.catalog import ModelInfo, model_info
+from ctxcore.tokens.prices import Price, list_price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +114,7 @@ _NUMBERS = (
     "output_price",
     "cache_read_price",
     "cache_write_price",
+    "cache_hour_price",
 )
 
 
@@ -157,7 +158,18 @@ class ModelCatalog(Plain):
             output=million["output_price"],
             cached=million.get("cache_read_price"),
             cache_write=million.get("cache_write_price"),
+            cache_hour=million.get("cache_hour_price"),
         )
+
+    def price(self, model: str, *, is_imported: bool) -> Price | None:
+        """The price of a call to `model`: this installation's own, else the public one.
+
+        A list price holds for the public service, not for an own server with the same names.
+        """
+        if (own := self.own_price(model)) is not None:
+            return own
+        used = None if is_imported else self.connection(model)
+        return None if used is not None and used.api_base is not None else list_price(model)
 
     def connection(self, model: str) -> Connection | None:
         """The first connection for `model`."""

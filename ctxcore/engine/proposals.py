@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from ctxcore.assembly.building import NOTHING_COVERED, build_context
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.effects import CompactionEffect, effect_of
 from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.compaction.compacting import has_new_summary, has_new_truncation
 from ctxcore.compaction.executing import Outcome, Step, execute
@@ -73,6 +74,13 @@ class Proposal(Plain):
         return self.outcome.record
 
     @property
+    def effect(self) -> CompactionEffect | None:
+        """What it changes in the next call; None where nothing would change."""
+        if self.record is None or self.after is None:
+            return None
+        return effect_of(self.before, self.after, self.record)
+
+    @property
     def steps(self) -> tuple[Step, ...]:
         """The steps that were done."""
         return self.outcome.steps
@@ -104,7 +112,12 @@ class Pending(Plain):
     session_id: str
     trigger: Trigger
     current_tokens: int
+    """What the triggers compare: the input as if the window had room for everything."""
     max_tokens: int
+    next_call_tokens: int
+    """The next call as it would be sent without it."""
+    outside_tokens: int
+    """The messages that wait outside the window, no part of the next call."""
     expected_tokens: int
     messages: int
     """The number of messages that it would fold."""
@@ -121,13 +134,15 @@ _STORED = (
     "covered_until",
 )
 """The fields of `Pending` that are stored as they are."""
+_SIZES = ("next_call_tokens", "outside_tokens")
+"""The same, which confirmations of before lack."""
 
 
 def save_pending(store: SessionStore, pending: Pending) -> None:
     """Stores a pending confirmation."""
     base = pending.base
     stored: JsonObject = {
-        **{name: getattr(pending, name) for name in _STORED},
+        **{name: getattr(pending, name) for name in (*_STORED, *_SIZES)},
         "trigger": to_json(pending.trigger.reason),
         "is_by_model": pending.trigger.is_by_model,
         "active_id": base.active_id,
@@ -146,6 +161,8 @@ def load_pending(store: SessionStore, plan_id: str) -> Pending | None:
     raw = cast("dict[str, Any]", stored)  # written by `save_pending` only
     return Pending(
         **{name: raw[name] for name in _STORED},
+        next_call_tokens=raw.get("next_call_tokens", raw["current_tokens"]),
+        outside_tokens=raw.get("outside_tokens", 0),
         plan_id=plan_id,
         trigger=Trigger(reason=from_json(raw["trigger"]), is_by_model=raw["is_by_model"]),
         base=Base(
@@ -284,6 +301,7 @@ class Proposals:
             self._services.gateway,
             model,
             connection=catalog.connection(model),
+            price=catalog.own_price(model),
             window_tokens=catalog.info(model).window_tokens,
             counter=target.call.counter,
         )
@@ -328,6 +346,8 @@ class Proposals:
                 input_tokens=usage.input_tokens,
                 output_tokens=usage.output_tokens,
                 cached_tokens=usage.cached_tokens,
+                cache_write_tokens=usage.cache_write_tokens,
+                cache_hour_tokens=usage.cache_hour_tokens,
                 cost=usage.cost,
                 latency_seconds=usage.latency_seconds,
                 error=usage.error,

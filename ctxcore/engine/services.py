@@ -26,7 +26,6 @@ from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import EventJournal
 from ctxcore.engine.factors import factor_of, hold_factor
 from ctxcore.engine.policies import EffectivePolicy, ModelCatalog, merge_layers
-from ctxcore.gateway.replies import Price
 from ctxcore.gateway.values import Connection, Gateway
 from ctxcore.messages.arguments import checked_knowledge, checked_system, checked_tools
 from ctxcore.messages.canonical import ordered_at, parse_canonical, printable_json
@@ -43,6 +42,7 @@ from ctxcore.tokens.catalog import ModelInfo
 from ctxcore.tokens.count import count_message, count_tools, counter_for
 from ctxcore.tokens.factors import NO_FACTOR, CountFactor
 from ctxcore.tokens.families import TokenCounter
+from ctxcore.tokens.prices import Price
 
 RunTool = Callable[[ToolCall], str]
 
@@ -247,10 +247,18 @@ class EngineServices:
         )
         factor = factor_of(self.store, session, target.model, call.counter, policy)
         if factor != target.factor:
-            system_tokens = _system_tokens(view, call.system, call.counter)
+            system_tokens = _system_tokens(view, call.system, call.counter, is_scaled=is_scaled)
             budget = _budget(policy, target.info, system_tokens, call.tools_tokens, factor)
             call = replace(call, budget=budget)
         return replace(target, active=active, view=view, call=call, factor=factor)
+
+    def budget(self, target: CallTarget, policy: Policy) -> TokenBudget | None:
+        """The budget that `policy` would have in the session of `target`."""
+        call = target.call
+        system_tokens = _system_tokens(
+            target.view, call.system, call.counter, is_scaled=call.is_scaled
+        )
+        return _budget(policy, target.info, system_tokens, call.tools_tokens, target.factor)
 
     def hold_factor(self, target: CallTarget, *, anew: bool = False) -> None:
         """Brings what calls have taught into force: for a first call, or `anew`."""
@@ -319,7 +327,7 @@ def _to_call(
     names = SentNames(defined_names(tools))
     sent_tools = names.applied(tools)
     tools_tokens = count_tools(sent_tools, counter) if tools else 0
-    system_tokens = _system_tokens(view, own_system, counter)
+    system_tokens = _system_tokens(view, own_system, counter, is_scaled=is_scaled)
     return Call(
         policy=policy,
         counter=counter,
@@ -337,11 +345,18 @@ def _to_call(
     )
 
 
-def _system_tokens(view: HistoryView, own: str | None, counter: TokenCounter) -> int:
-    """The size of the system prompt: the call's own, else the session's."""
-    if own is None:
-        return sum(row.tokens for row in view.get(view.anchors().system))
-    return count_message(text_message("system", own), counter) if own else 0
+def _system_tokens(
+    view: HistoryView, own: str | None, counter: TokenCounter, *, is_scaled: bool
+) -> int:
+    """The size of the system prompt: the call's own, else the session's.
+
+    It is part of the thresholds, so that it is counted anew where stored counts are only scaled:
+    the thresholds stay where they are when a recount is done.
+    """
+    if own is not None:
+        return count_message(text_message("system", own), counter) if own else 0
+    rows = view.get(view.anchors().system)
+    return sum(count_message(row.message, counter) if is_scaled else row.tokens for row in rows)
 
 
 def _budget(

@@ -368,12 +368,14 @@ def _usage(lines: list[Entry], after: int) -> RecordedUsage | None:
         return None
     last, message = found
     reported = object_at(message, "usage")
+    written = object_at(reported, "cache_creation")
     return RecordedUsage(
         call_id=last.message_id or text_at(last.record, "requestId", "uuid") or "",
         after=after,
         input_tokens=count_at(reported, "input_tokens") or 0,
         cache_read_tokens=count_at(reported, "cache_read_input_tokens") or 0,
         cache_write_tokens=count_at(reported, "cache_creation_input_tokens") or 0,
+        cache_hour_tokens=count_at(written, "ephemeral_1h_input_tokens") or 0,
         output_tokens=count_at(reported, "output_tokens") or 0,
         model=text_at(message, "model"),
         recorded_at=last.recorded_at,

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ctxcore.formats.stays import Stays
 from ctxcore.formats.values import RecordedUsage, Transcript
 from ctxcore.messages.blocks import block_starts, pair_results
 from ctxcore.messages.values import Message, Role, ToolCall, text_message
@@ -74,9 +75,12 @@ class FileUse:
 
 
 def _find_calls(
-    messages: Sequence[Message], counts: Sequence[int], counter: TokenCounter
+    messages: Sequence[Message],
+    counts: Sequence[int],
+    counter: TokenCounter,
+    times: Sequence[float],
 ) -> Iterator[_Call]:
-    """Every tool call in order; `counts` are the tokens of each message."""
+    """Every tool call in order; `counts` are the tokens of each message, sent so many `times`."""
     blocks: dict[int, list[int]] = defaultdict(list)
     for at, start in enumerate(block_starts(messages)):
         blocks[start].append(at)
@@ -84,10 +88,14 @@ def _find_calls(
         calls = messages[head].calls
         answered_by, _ = pair_results(calls, [messages[at] for at in places])
         for call, place in zip(calls, answered_by, strict=True):
-            yield _measured(call, 0 if place is None else counts[places[place]], counter)
+            result = None if place is None else places[place]
+            result_tokens = 0 if result is None else round(counts[result] * times[result])
+            yield _measured(call, result_tokens, counter, times[head])
 
 
-def _measured(call: ToolCall, result_tokens: int, counter: TokenCounter) -> _Call:
+def _measured(
+    call: ToolCall, result_tokens: int, counter: TokenCounter, call_times: float
+) -> _Call:
     try:
         value = json.loads(call.arguments)
     except (ValueError, RecursionError):
@@ -99,7 +107,9 @@ def _measured(call: ToolCall, result_tokens: int, counter: TokenCounter) -> _Cal
         tool=call.name,
         path=next((path for path in paths if isinstance(path, str) and path), None),
         is_read=names_a_read or arguments.get("command") in _VIEW_COMMANDS,
-        call_tokens=count_message(Message(role="assistant", calls=(call,)), counter),
+        call_tokens=round(
+            count_message(Message(role="assistant", calls=(call,)), counter) * call_times
+        ),
         result_tokens=result_tokens,
     )
 
@@ -201,25 +211,39 @@ class TokenReport:
 
 
 def usage_report(
-    transcript: Transcript, counter: TokenCounter, *, counts: Sequence[int] | None = None
+    transcript: Transcript,
+    counter: TokenCounter,
+    *,
+    counts: Sequence[int] | None = None,
+    stays: Stays | None = None,
 ) -> TokenReport:
     """The tokens of `transcript` by role, tool and file, counted with `counter`.
 
-    `counts` are the tokens of its messages by the same counter, if they are known already.
+    `counts` are the tokens of its messages by the same counter, if they are known already. With
+    `stays` each message counts for every call that sent it, and thinking, which providers leave
+    out again, does not count.
     """
     messages = transcript.messages
     if counts is None:
         counts = count_each(messages, counter)
-    calls = list(_find_calls(messages, counts, counter))
-    by_role = _tokens_by_role(messages, counts, calls)
+    times = [1.0] * len(messages) if stays is None else stays.messages
+    calls = list(_find_calls(messages, counts, counter, times))
+    weighted = [round(count * by) for count, by in zip(counts, times, strict=True)]
+    by_role = _tokens_by_role(messages, weighted, calls)
+    thinking, summaries = 0, 0
+    if stays is not None:
+        summaries = stays.summary_tokens
+    else:
+        thinking = sum(count_reasoning(message, counter) for message in messages)
+        summaries = sum(_summary_tokens(c.summary, counter) for c in transcript.compactions)
     return TokenReport(
         counter_id=counter.id,
         is_exact=counter.is_exact,
         system_tokens=by_role["system"] + by_role["developer"],
         user_tokens=by_role["user"],
         assistant_tokens=by_role["assistant"],
-        thinking_tokens=sum(count_reasoning(message, counter) for message in messages),
-        summary_tokens=sum(_summary_tokens(c.summary, counter) for c in transcript.compactions),
+        thinking_tokens=thinking,
+        summary_tokens=summaries,
         orphan_tokens=by_role["tool"],
         tools=_tool_uses(calls),
         files=_file_uses(calls),

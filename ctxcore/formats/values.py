@@ -15,6 +15,7 @@ from ctxcore.messages.values import JsonObject, JsonValue, Message
 from ctxcore.plain import Plain
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.values import Reason
+from ctxcore.tokens.prices import BilledTokens
 
 TranscriptFormat: TypeAlias = str
 """The name of a registered format."""
@@ -75,6 +76,8 @@ class RecordedUsage(Plain):
     input_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    cache_hour_tokens: int = 0
+    """The part of `cache_write_tokens` that the provider keeps for an hour."""
     output_tokens: int = 0
     model: str | None = None
     recorded_at: datetime | None = None
@@ -83,6 +86,17 @@ class RecordedUsage(Plain):
     def total_input_tokens(self) -> int:
         """All input tokens of the call, cached or not."""
         return self.input_tokens + self.cache_read_tokens + self.cache_write_tokens
+
+    @property
+    def billed(self) -> BilledTokens:
+        """The same with a whole input, of which what was cached is a part."""
+        return BilledTokens(
+            input_tokens=self.total_input_tokens,
+            cached_tokens=self.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens,
+            cache_hour_tokens=self.cache_hour_tokens,
+            output_tokens=self.output_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,12 +17,13 @@ from types import ModuleType
 from ctxcore.errors import ConfigurationError
 from ctxcore.gateway.classify import classify
 from ctxcore.gateway.local.provider import LOCAL_PREFIX, ensure_local_provider
-from ctxcore.gateway.replies import Price, ReplyBuilder, cost_of, list_price, read_usage
+from ctxcore.gateway.replies import ReplyBuilder, read_usage
 from ctxcore.gateway.scripted import SCRIPTED_PREFIX, ensure_scripted_provider
 from ctxcore.gateway.secrets import KeySource, find_key
 from ctxcore.gateway.streams import Cancellation, Feed, Retries, close_stream, first_success
 from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage, StreamEvent, Waiting
 from ctxcore.litellm_loading import load_litellm
+from ctxcore.tokens.prices import Price, cost_of, list_price
 
 logger = logging.getLogger(__name__)
 

@@ -21,19 +21,13 @@ from ctxcore.gateway.values import (
 )
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.values import JsonObject, Reasoning, ToolCall
-from ctxcore.tokens.catalog import model_info
 
+_FOR_HOUR = (
+    "prompt_tokens_details",
+    "cache_creation_token_details",
+    "ephemeral_1h_input_tokens",
+)
 MOST_TOKENS = 10**12  # chosen: no report of more, or of less than nothing, can be right
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """US dollars per million tokens. Cached input without its own price costs the full one."""
-
-    input: float
-    output: float
-    cached: float | None = None
-    cache_write: float | None = None
 
 
 def read_usage(chunks: Iterable[object]) -> ModelUsage:
@@ -52,38 +46,9 @@ def read_usage(chunks: Iterable[object]) -> ModelUsage:
         input_tokens=(told if apart <= told else told + apart) or None,  # no request has 0
         cached_tokens=cached,
         cache_write_tokens=written,
+        cache_hour_tokens=_largest(reports, _FOR_HOUR),
         output_tokens=_largest(reports, ("completion_tokens",)),
         reasoning_tokens=_largest(reports, ("completion_tokens_details", "reasoning_tokens")),
-    )
-
-
-def cost_of(usage: ModelUsage, price: Price | None) -> float | None:
-    """The cost of `usage` in US dollars; None where usage or price is not known."""
-    if price is None or usage.input_tokens is None or usage.output_tokens is None:
-        return None
-    cached = usage.cached_tokens or 0
-    written = usage.cache_write_tokens or 0
-    plain = max(0, usage.input_tokens - cached - written)
-    dollars = (
-        plain * price.input
-        + cached * (price.input if price.cached is None else price.cached)
-        + written * (price.input if price.cache_write is None else price.cache_write)
-        + usage.output_tokens * price.output
-    )
-    return dollars / 1_000_000
-
-
-def list_price(model: str) -> Price | None:
-    """The public price of `model` in the catalogue; None if it lists none."""
-    info = model_info(model)
-    if info.input_price is None or info.output_price is None:
-        return None
-    cached, written = info.cache_read_price, info.cache_write_price
-    return Price(
-        input=info.input_price * 1_000_000,
-        output=info.output_price * 1_000_000,
-        cached=None if cached is None else cached * 1_000_000,
-        cache_write=None if written is None else written * 1_000_000,
     )
 
 

@@ -131,10 +131,13 @@ def _usage_fields(usage: ModelUsage) -> dict[str, object]:
         "completion_tokens": written,
         "total_tokens": read + written,
     }
-    details = {
+    details: dict[str, object] = {
         "cached_tokens": usage.cached_tokens,
         "cache_creation_tokens": usage.cache_write_tokens,
     }
+    if usage.cache_hour_tokens is not None:
+        kept = {"ephemeral_1h_input_tokens": usage.cache_hour_tokens}
+        details["cache_creation_token_details"] = kept
     if any(value is not None for value in details.values()):
         fields["prompt_tokens_details"] = details
     if usage.reasoning_tokens is not None:

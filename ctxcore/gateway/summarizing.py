@@ -23,6 +23,7 @@ from ctxcore.summarizers.transcript import Entry, group_sizes, to_entries
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_each, counter_for
 from ctxcore.tokens.families import TokenCounter
+from ctxcore.tokens.prices import Price, cost_of
 
 THINKING_TOKENS = 8_192  # chosen: room for thinking beside the summary; only what is used costs
 
@@ -36,6 +37,8 @@ class SummaryModel:
     gateway: Gateway
     model: str
     connection: Connection | None = None
+    price: Price | None = None
+    """What a call costs; None: what the gateway knows."""
     temperature: float | None = None
     """None once the model refused one."""
     max_output_tokens: int
@@ -111,10 +114,13 @@ class SummaryModel:
             connection=self.connection,
         )
         try:
-            return self.gateway.complete(request)
+            reply = self.gateway.complete(request)
         except ProviderError as error:  # without its detail, which may quote the conversation
             report(SummaryUsage(model=self.model, error=core(error.reason)))
             raise
+        if self.price is not None:
+            reply = replace(reply, cost=cost_of(reply.usage, self.price))
+        return reply
 
 
 def _text(reply: ModelReply) -> str:
@@ -143,6 +149,8 @@ def _usage(reply: ModelReply, model: str, *, error: Reason | None = None) -> Sum
         input_tokens=reply.usage.input_tokens,
         output_tokens=reply.usage.output_tokens,
         cached_tokens=reply.usage.cached_tokens,
+        cache_write_tokens=reply.usage.cache_write_tokens,
+        cache_hour_tokens=reply.usage.cache_hour_tokens,
         cost=reply.cost,
         latency_seconds=reply.latency_seconds,
         error=error,
@@ -185,6 +193,7 @@ class ModelSummarizer:
         gateway: sends the requests.
         model: the model's name; also the summarizer's.
         connection: how that model is reached.
+        price: what it costs; by default what the gateway knows.
         window_tokens: its window; by default the catalogue's, and 8,192 where that has none.
         max_output_tokens: its longest reply; by default the catalogue's. The length of a summary
             is limited by the request.
@@ -199,6 +208,7 @@ class ModelSummarizer:
         model: str,
         *,
         connection: Connection | None = None,
+        price: Price | None = None,
         window_tokens: int | None = None,
         max_output_tokens: int | None = None,
         temperature: float | None = TEMPERATURE,
@@ -213,6 +223,7 @@ class ModelSummarizer:
             gateway=gateway,
             model=model,
             connection=connection,
+            price=price,
             temperature=temperature,
             max_output_tokens=max_output_tokens or info.max_output_tokens or self._window,
         )

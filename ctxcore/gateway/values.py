@@ -80,12 +80,14 @@ class Waiting(Plain):
 class ModelUsage(Plain):
     """Tokens as the provider reported them; `cached` and `cache_write` are parts of `input`.
 
-    `reasoning_tokens` is a part of `output_tokens`.
+    `cache_hour_tokens` is the part of `cache_write_tokens` that is kept for an hour, and
+    `reasoning_tokens` a part of `output_tokens`.
     """
 
     input_tokens: int | None = None
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
+    cache_hour_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
 

@@ -60,7 +60,14 @@ REMOVED: Mapping[str, str] = {
 """Removed fields, each with the release that dropped it; ADR 0032 names what replaces it."""
 
 
-def without_removed(stored: Mapping[str, JsonValue]) -> tuple[JsonObject, tuple[str, ...]]:
-    """`stored` without the fields that were removed, and the names of those."""
+MOST_TRIGGER_RATIO = 1.0
+"""Where automatic compaction is off; more could be stored before, and meant the same."""
+
+
+def renewed(stored: Mapping[str, JsonValue]) -> tuple[JsonObject, tuple[str, ...]]:
+    """Stored fields as this release has them, and the names of those that were removed."""
     kept = {name: value for name, value in stored.items() if name not in REMOVED}
+    trigger = kept.get("trigger_ratio")
+    if isinstance(trigger, int | float) and trigger > MOST_TRIGGER_RATIO:
+        kept["trigger_ratio"] = MOST_TRIGGER_RATIO
     return kept, tuple(name for name in stored if name in REMOVED)

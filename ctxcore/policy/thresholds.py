@@ -24,7 +24,12 @@ from ctxcore.policy.markers import (
     ToolNames,
     TurnsByMessages,
 )
-from ctxcore.policy.names import STRATEGIES, StrategyName, unknown_strategies
+from ctxcore.policy.names import (
+    MOST_TRIGGER_RATIO,
+    STRATEGIES,
+    StrategyName,
+    unknown_strategies,
+)
 from ctxcore.tokens.families import CountingRule
 
 SummaryPlace = Literal["tagged", "pair", "second_system", "headed_system", "user", "addition"]
@@ -188,12 +193,12 @@ class Thresholds(Plain):
 
     trigger_ratio: Annotated[
         float | None,
-        Share(0.01, 10),
+        Share(0.01, MOST_TRIGGER_RATIO),
         Group("when"),
         Doc(
             "Trigger (%)",
             "A compaction starts when what is measured reaches this share of what it may take. "
-            "100 % or more switches automatic compaction off. None: other rules decide.",
+            "100 % switches automatic compaction off. None: other rules decide.",
         ),
     ] = 0.80
     upper_tokens: Annotated[

@@ -305,7 +305,25 @@ class BreakCode(Code):
     PINS = "break.pins", "the pinned messages changed"
     RECALL_ENDED = "break.recall_ended", "what was recalled for the last request went with its turn"
     RECALLED = "break.recalled", "what was recalled for earlier requests changed"
+    EXPIRED = "break.expired", "a pause of {minutes} minutes, longer than the cache is kept"
     OTHER = "break.other", "something else"
+
+
+class CostCode(Code):
+    """Why it is not known what calls cost."""
+
+    NO_USAGE = "cost.no_usage", "the provider's usage is not known"
+    NO_MODEL = "cost.no_model", "their model is not known"
+    NO_PRICE = "cost.no_price", "no price of {model!r} is known"
+
+
+class LossVerdictCode(Code):
+    """What a compaction's losses come to, by what was needed after it."""
+
+    NONE_LATER = "loss_verdict.none_later", "nothing was said after it yet"
+    NOT_NEEDED = "loss_verdict.not_needed", "nothing of what was folded was needed later"
+    ALL_THERE = "loss_verdict.all_there", "all {needed} things needed later are still there"
+    GONE = "loss_verdict.gone", "{gone} of {needed} things needed later are gone"
 
 
 class NoticeCode(Code):

@@ -15,9 +15,12 @@ from typing import Final, Literal, get_args
 from ctxcore.assembly.items import Merged
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.loss_report import (
+    RANKS,
+    LossRank,
     LostFact,
     call_text,
     loss_code,
+    loss_rank,
     message_text,
     sort_by_salience,
 )
@@ -25,6 +28,8 @@ from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText, word_runs
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import JsonObject, Message
+from ctxcore.reasons.codes import LossVerdictCode
+from ctxcore.reasons.values import Reason, document
 from ctxcore.replay.references import says_literal
 from ctxcore.replay.requests import Request
 
@@ -177,6 +182,11 @@ class NeededFact:
     """The first message that uses it after it was lost; None: none does."""
     needed_by: NeededBy | None = None
 
+    @property
+    def rank(self) -> LossRank:
+        """How much its loss matters."""
+        return loss_rank(self.kind, is_needed=self.needed_at is not None)
+
     def to_dict(self) -> JsonObject:
         """Returns the fact as JSON."""
         return {
@@ -184,6 +194,7 @@ class NeededFact:
             "kind": self.kind,
             "code": loss_code(self.kind),
             "at": self.at,
+            "rank": self.rank,
             "worth": round(self.salience, 3),
             "needed_at": self.needed_at,
             "needed_by": self.needed_by,
@@ -204,13 +215,38 @@ class LaterUses:
 
     def needed(self, lost: Iterable[LostFact], after: int) -> tuple[NeededFact, ...]:
         """Returns `lost` with the first use of each fact from the message `after` on."""
-        first = bisect_left(self._texts, after, key=lambda text: text[0])
+        first = self._first(after)
         return tuple(self._needed(fact, first) for fact in lost)
 
+    def used(self, folded: Iterable[Fact], after: int) -> dict[str, Fact]:
+        """Returns those of the facts that are used from the message `after` on, by their texts."""
+        first, facts = self._first(after), {fact.text: fact for fact in folded}
+        return {text: fact for text, fact in facts.items() if self._use(text, fact, first)}
+
+    def verdict(
+        self, folded: Iterable[Fact], lost: Iterable[NeededFact], after: int
+    ) -> LossVerdict:
+        """Returns what losing `lost` comes to, of all the facts that were `folded`.
+
+        Each text counts once; uses count from the message `after` on.
+        """
+        gone = {fact.text for fact in lost if fact.needed_at is not None}
+        return LossVerdict(
+            needed=len(gone | self.used(folded, after).keys()),
+            gone=len(gone),
+            has_later=self._first(after) < len(self._texts),
+        )
+
+    def _first(self, after: int) -> int:
+        return bisect_left(self._texts, after, key=lambda text: text[0])
+
+    def _use(self, text: str, fact: Fact, first: int) -> tuple[int, NeededBy] | None:
+        """The first use of a fact among the texts from place `first` on."""
+        texts = (self._texts[place] for place in self._candidates(text, first))
+        return next(((at, by) for at, by, said in texts if said.says(fact)), None)
+
     def _needed(self, lost: LostFact, first: int) -> NeededFact:
-        texts = (self._texts[place] for place in self._candidates(lost.text, first))
-        uses = ((at, by) for at, by, text in texts if text.says(lost.fact))
-        needed_at, needed_by = next(uses, (None, None))
+        needed_at, needed_by = self._use(lost.text, lost.fact, first) or (None, None)
         return NeededFact(
             text=lost.text,
             kind=lost.kind,
@@ -245,21 +281,65 @@ def newest_seen(record: Compaction) -> int:
     return max(record.seen_until, record.last_seq)
 
 
-def recorded_losses(
-    record: Compaction, facts: Iterable[tuple[int, Sequence[Fact]]]
-) -> list[LostFact]:
-    """Returns the lost facts of `record` among the `facts` of its history, highest score first."""
-    texts = frozenset(record.facts_lost or ())
-    if not texts:
-        return []
+def ledger_of(record: Compaction, facts: Iterable[tuple[int, Sequence[Fact]]]) -> Ledger:
+    """Returns the ledger of the messages that `record` knew of."""
     ledger, until = Ledger(), newest_seen(record)
     for seq, found in facts:
         if seq > until:
             break
         ledger.add(seq, found)
+    return ledger
+
+
+def recorded_losses(record: Compaction, ledger: Ledger) -> list[LostFact]:
+    """Returns the lost facts of `record` in the `ledger` of its messages, highest score first."""
+    texts = frozenset(record.facts_lost or ())
+    if not texts:
+        return []
     return sort_by_salience(LostFact.of(entry) for entry in live(ledger) if entry.text in texts)
 
 
-def sort_by_need(lost: Iterable[NeededFact]) -> tuple[NeededFact, ...]:
-    """Returns `lost` with facts that were needed later first; otherwise in the order given."""
-    return tuple(sorted(lost, key=lambda fact: fact.needed_at is None))
+def folded_facts(record: Compaction, before: Compaction | None, ledger: Ledger) -> list[Fact]:
+    """Returns the facts that were last said in messages that `record` folded and `before` had not.
+
+    `ledger` is that of the messages that `record` knew of.
+    """
+    start = before.covered_until if before else 0
+    entries = live(ledger)
+    return [entry.fact for entry in entries if start < entry.seqs[-1] <= record.covered_until]
+
+
+def rank_losses(lost: Iterable[NeededFact]) -> tuple[NeededFact, ...]:
+    """Returns `lost` by what matters: by rank, of one rank what was needed later, then by score."""
+
+    def order(fact: NeededFact) -> tuple[int, bool, float]:
+        return RANKS.index(fact.rank), fact.needed_at is None, -fact.salience
+
+    return tuple(sorted(lost, key=order))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossVerdict:
+    """What the losses of a compaction come to."""
+
+    needed: int
+    """How many facts of what it folded were used later, lost or not."""
+    gone: int
+    """How many of those its context no longer held."""
+    has_later: bool = True
+    """Whether anything was said after it."""
+
+    @property
+    def reason(self) -> Reason:
+        """The verdict in one sentence."""
+        if not self.has_later:
+            return LossVerdictCode.NONE_LATER()
+        if not self.needed:
+            return LossVerdictCode.NOT_NEEDED()
+        if not self.gone:
+            return LossVerdictCode.ALL_THERE(needed=self.needed)
+        return LossVerdictCode.GONE(gone=self.gone, needed=self.needed)
+
+    def to_dict(self) -> JsonObject:
+        """Returns the counts and the sentence as JSON."""
+        return {"needed": self.needed, "gone": self.gone, "verdict": document(self.reason)}

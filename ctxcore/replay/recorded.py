@@ -6,19 +6,21 @@ context right after the compaction holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ctxcore.assembly.context import Context
 from ctxcore.compaction.compacting import compact
 from ctxcore.compaction.loss_report import LostFact, message_text, sort_by_salience
 from ctxcore.compaction.simulation import Recording
 from ctxcore.errors import BudgetError
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText
-from ctxcore.messages.values import JsonObject, JsonValue, text_message
+from ctxcore.facts.values import Fact
+from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
 from ctxcore.policy.values import Policy
-from ctxcore.replay.losses import LaterUses, NeededFact
+from ctxcore.replay.losses import LaterUses, LossVerdict, NeededFact, rank_losses
 from ctxcore.replay.references import (
     LiteralUse,
     Repeat,
@@ -49,7 +51,7 @@ class Saved:
     tokens: int
     facts_said: int
     lost: tuple[NeededFact, ...]
-    """Facts it does not hold, the highest score first."""
+    """Facts it does not hold, by what matters."""
     literals_said: int
     """How many of the literals that later calls used."""
 
@@ -86,6 +88,10 @@ class FoldAccount:
     theirs: Saved
     ours: Saved | None
     """None where what must be kept does not fit in as many tokens."""
+    verdict: LossVerdict
+    """What the recorded compaction's losses come to."""
+    needed: Mapping[str, Fact]
+    """The facts that were used later, lost or not, by their texts."""
     repeats: tuple[Repeat, ...]
 
     @property
@@ -104,6 +110,7 @@ class FoldAccount:
             "facts": self.facts,
             "literals": list[JsonValue](self.literals),
             "literals_came_again": self.came_again,
+            **self.verdict.to_dict(),
             "theirs": self.theirs.to_dict(),
             "ours": self.ours.to_dict() if self.ours else None,
             "repeated_tokens": self.repeated_tokens,
@@ -136,6 +143,44 @@ def account_for_fold(
     return _Accounting(recording, policy, None).account(fold, end)
 
 
+def gone_under(
+    policy: Policy,
+    messages: Sequence[Message],
+    budget: int,
+    model: str | None,
+    needed: Iterable[Fact],
+) -> int | None:
+    """Returns how many of the facts `needed` later a policy loses where it compacts `messages`.
+
+    It gets `budget` tokens; None where what it must keep does not fit.
+    """
+    context = _compacted(messages, policy, budget, model)
+    if context is None:
+        return None
+    text = SearchedText(_shown_text(context))
+    return sum(not text.says(fact) for fact in needed)
+
+
+def _compacted(
+    messages: Sequence[Message], policy: Policy, budget: int, model: str | None
+) -> Context | None:
+    try:
+        return compact(
+            messages,
+            policy=policy,
+            max_tokens=budget,
+            target_tokens=budget,
+            model=model,
+            force=True,
+        ).context
+    except BudgetError:
+        return None
+
+
+def _shown_text(context: Context) -> str:
+    return "\n".join(message_text(group.message) for group in context.made_of)
+
+
 class _Accounting:
     """Accounts for the folds of one recording, whose facts and uses are read once."""
 
@@ -164,13 +209,17 @@ class _Accounting:
         summary_tokens = count_message(text_message("user", fold.summary), self._counter)
         budget = summary_tokens + sum(self._sizes[fold.at : answer_at])
         repeats = find_repeats(self._messages, self._sizes, split_at=fold.at, until=until)
+        facts = [entry.fact for entry in entries]
+        theirs = self._saved("\n".join(shown), budget, entries, literals, fold.at)
         return FoldAccount(
             fold=fold,
             shown_tokens=budget,
             facts=len(entries),
             literals=tuple(literals),
             came_again=sum(self._came_again(fold.at, use) for use in literals.values()),
-            theirs=self._saved("\n".join(shown), budget, entries, literals, fold.at),
+            theirs=theirs,
+            verdict=self._later.verdict(facts, theirs.lost, fold.at),
+            needed=self._later.used(facts, fold.at),
             ours=self._ours(fold.at, budget, entries, literals),
             repeats=tuple(repeats),
         )
@@ -198,19 +247,10 @@ class _Accounting:
     def _ours(
         self, at: int, budget: int, entries: Sequence[Entry], literals: Iterable[str]
     ) -> Saved | None:
-        try:
-            result = compact(
-                self._messages[:at],
-                policy=self._policy,
-                max_tokens=budget,
-                target_tokens=budget,
-                model=self._model,
-                force=True,
-            )
-        except BudgetError:
+        context = _compacted(self._messages[:at], self._policy, budget, self._model)
+        if context is None:
             return None
-        shown = "\n".join(message_text(group.message) for group in result.context.made_of)
-        return self._saved(shown, result.context.tokens, entries, literals, at)
+        return self._saved(_shown_text(context), context.tokens, entries, literals, at)
 
     def _saved(
         self, shown: str, tokens: int, entries: Sequence[Entry], literals: Iterable[str], at: int
@@ -222,6 +262,6 @@ class _Accounting:
         return Saved(
             tokens=tokens,
             facts_said=len(entries) - len(lost),
-            lost=self._later.needed(lost, after=at),
+            lost=rank_losses(self._later.needed(lost, after=at)),
             literals_said=sum(says_literal(shown, literal) for literal in literals),
         )

@@ -13,7 +13,7 @@ from ctxcore.compaction.simulation import Recording, SimulatedCall, SimulatedCom
 from ctxcore.facts.ledger import Ledger, live
 from ctxcore.facts.values import Fact
 from ctxcore.policy.values import Policy
-from ctxcore.replay.losses import FactFates, LaterUses, Presence
+from ctxcore.replay.losses import FactFates, LaterUses, Presence, folded_facts, rank_losses
 from ctxcore.replay.references import (
     LiteralUse,
     find_literal_uses,
@@ -21,10 +21,10 @@ from ctxcore.replay.references import (
     says_literal,
 )
 from ctxcore.replay.requests import NOTHING_SENT, Request, Reuses, break_cause
-from ctxcore.replay.values import Prices, Replay, ReplayedCall, ReplayedCompaction
+from ctxcore.replay.values import Replay, ReplayedCall, ReplayedCompaction
 from ctxcore.summarizers.calling import SummarizerLike
-from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_priming, count_reasoning
+from ctxcore.tokens.prices import Price, list_price
 
 MOST_LOOKS = 500  # calls at which live facts are checked, evenly spaced; source: docs/replay.md
 
@@ -35,7 +35,7 @@ class Replaying:
     Args:
         recording: the conversation.
         uses: the literals that calls use; without it, those found in their arguments.
-        prices: what tokens cost; without it, those of the recording's model.
+        price: what tokens cost; without it, the list price of the recording's model.
     """
 
     def __init__(
@@ -43,13 +43,13 @@ class Replaying:
         recording: Recording,
         *,
         uses: Iterable[LiteralUse] | None = None,
-        prices: Prices | None = None,
+        price: Price | None = None,
     ) -> None:
         self.recording = recording
         messages = recording.messages
         found = find_literal_uses(messages) if uses is None else uses
         uses_in_order = sorted(set(found), key=lambda use: (use.used_at, use.literal))
-        self.prices = prices or Prices.of(model_info(recording.model))
+        self.price = price or list_price(recording.model)
         self.texts = [message_text(message) for message in messages]
         self.places = places_of((use.literal for use in uses_in_order), self.texts)
         unplaced = {use.literal for use in uses_in_order} - self.places.keys()
@@ -129,7 +129,7 @@ class _Replayer:
             turns=sum(message.role == "user" for message in messages),
             calls=tuple(self._calls),
             compactions=tuple(self._compactions),
-            prices=self._shared.prices,
+            price=self._shared.price,
         )
 
     def _replayed(self, call: SimulatedCall, *, is_checked: bool) -> ReplayedCall:
@@ -181,18 +181,28 @@ class _Replayer:
 
     def _fates(self, count: int) -> FactFates:
         """Returns the fates of the facts that hold before the message with index `count`."""
+        return self._presence.fates(live(self._ledger_at(count)))
+
+    def _ledger_at(self, count: int) -> Ledger:
+        """The ledger of the first `count` messages, or of more where it has read more."""
         while self._read < len(self._facts) and self._facts[self._read][0] <= count:
             self._ledger.add(*self._facts[self._read])
             self._read += 1
-        return self._presence.fates(live(self._ledger))
+        return self._ledger
 
     def _to_replayed(self, made: SimulatedCompaction) -> ReplayedCompaction:
+        later, record = self._shared.later, made.record
+        lost = later.needed(made.lost, after=made.at)
+        ledger = self._ledger_at(made.at)
+        folded = folded_facts(record, made.before, ledger) if record else []
         return ReplayedCompaction(
             at=made.at,
             trigger=made.trigger.reason,
             strategies=made.strategies,
             before_tokens=made.before_tokens,
             after_tokens=made.after_tokens,
+            effect=made.effect,
             reason=made.reason,
-            lost=self._shared.later.needed(made.lost, after=made.at),
+            lost=rank_losses(lost),
+            verdict=later.verdict(folded, lost, made.at),
         )

@@ -6,43 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.plans import joined
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.values import Reason, document
-from ctxcore.replay.losses import FATES, FactFates, NeededFact
+from ctxcore.replay.losses import FATES, FactFates, LossVerdict, NeededFact
 from ctxcore.replay.requests import HARMLESS
-from ctxcore.tokens.catalog import ModelInfo
-
-PER_MILLION = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """US dollars per million tokens; None where unknown."""
-
-    input: float | None = None
-    cached_input: float | None = None
-    """Price of input from the prompt cache; None: that of other input."""
-    output: float | None = None
-
-    @classmethod
-    def of(cls, info: ModelInfo) -> Prices:
-        """Returns the prices of a model in the catalogue."""
-        return cls(
-            input=_per_million(info.input_price),
-            cached_input=_per_million(info.cache_read_price),
-            output=_per_million(info.output_price),
-        )
-
-    def cost(self, *, input_tokens: int, cached_tokens: int, output_tokens: int) -> float | None:
-        """Returns the cost in US dollars; `cached_tokens` are a part of the input."""
-        if self.input is None or self.output is None:
-            return None
-        cached = self.input if self.cached_input is None else self.cached_input
-        plain = (input_tokens - cached_tokens) * self.input
-        return (plain + cached_tokens * cached + output_tokens * self.output) / PER_MILLION
+from ctxcore.tokens.prices import BilledTokens, Price, cost_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,10 +66,15 @@ class ReplayedCompaction:
     trigger: Reason
     strategies: tuple[str, ...]
     before_tokens: int
+    """What the triggers compare: the input as if the window had room for everything."""
     after_tokens: int
+    effect: CompactionEffect | None
+    """What it changed in the next call; None where the call without it cannot be sent."""
     reason: Reason
     lost: tuple[NeededFact, ...]
-    """The highest score first."""
+    """By what matters."""
+    verdict: LossVerdict
+    """What the losses come to, of all that it folded."""
 
     @property
     def strategy(self) -> str:
@@ -117,8 +94,10 @@ class ReplayedCompaction:
             "strategies": list(self.strategies),
             "before_tokens": self.before_tokens,
             "after_tokens": self.after_tokens,
+            "next_call": self.effect.to_dict() if self.effect else None,
             "reason": document(self.reason),
             "needed_later": len(self.needed_later),
+            **self.verdict.to_dict(),
             "lost": [fact.to_dict() for fact in self.lost],
         }
 
@@ -132,7 +111,8 @@ class Replay:
     turns: int
     calls: tuple[ReplayedCall, ...]
     compactions: tuple[ReplayedCompaction, ...]
-    prices: Prices
+    price: Price | None
+    """What the model costs; None where that is not known."""
 
     @property
     def sent_tokens(self) -> int:
@@ -207,20 +187,23 @@ class Replay:
 
     @property
     def cost(self) -> float | None:
-        """Cost in US dollars where the prompt cache reuses what it can."""
-        return self._cost(self.reused_tokens)
+        """Cost in US dollars where the prompt cache reuses what it can and takes up the rest."""
+        reused = self.reused_tokens
+        return self._cost(cached_tokens=reused, cache_write_tokens=self.sent_tokens - reused)
 
     @property
     def cost_without_cache(self) -> float | None:
         """Cost in US dollars where nothing is cached."""
-        return self._cost(0)
+        return self._cost(cached_tokens=0, cache_write_tokens=0)
 
-    def _cost(self, cached_tokens: int) -> float | None:
-        return self.prices.cost(
+    def _cost(self, *, cached_tokens: int, cache_write_tokens: int) -> float | None:
+        billed = BilledTokens(
             input_tokens=self.sent_tokens,
             cached_tokens=cached_tokens,
+            cache_write_tokens=cache_write_tokens,
             output_tokens=self.output_tokens,
         )
+        return cost_of(billed, self.price)
 
     def to_dict(self) -> JsonObject:
         """Returns the sums, the calls and the compactions as JSON."""
@@ -255,14 +238,19 @@ class Replay:
                 kind: {fate: self.facts.count(kind=kind, fate=fate) for fate in FATES}
                 for kind in self.facts.kinds
             },
-            "prices_per_million": {**asdict(self.prices)},
+            "prices_per_million": _prices(self.price),
             "cost": _rounded(self.cost, 6),
             "cost_without_cache": _rounded(self.cost_without_cache, 6),
         }
 
 
-def _per_million(price: float | None) -> float | None:
-    return None if price is None else round(price * PER_MILLION, 6)
+def _prices(price: Price | None) -> JsonObject:
+    return {
+        "input": price.input if price else None,
+        "cached_input": price.cached if price else None,
+        "cache_write": price.cache_write if price else None,
+        "output": price.output if price else None,
+    }
 
 
 def _per_100(count: int, of: int) -> float:

@@ -16,6 +16,7 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import (
+    BilledCalls,
     CallInfo,
     CompactionInfo,
     Event,
@@ -410,6 +411,9 @@ class SessionStore(Protocol):
 
     def count_calls(self, session_id: str) -> int:
         """The number of the session's calls."""
+
+    def billed_calls(self, session_ids: Sequence[str]) -> list[BilledCalls]:
+        """The usage of these sessions' calls, summed by session and model."""
 
     def runs(self, session_id: str, call_ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
         """The verdicts on the messages of these calls' contexts, by call id."""

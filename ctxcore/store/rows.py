@@ -28,7 +28,7 @@ from ctxcore.errors import MessageError, WorkingStateError
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonValue, Message
-from ctxcore.policy.names import without_removed
+from ctxcore.policy.names import renewed
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import RecordCode
 from ctxcore.reasons.values import Reason, from_json, to_json
@@ -213,7 +213,7 @@ def load_working(stored: str | None, *, session_id: str) -> WorkingState:
 
 def to_policy_version(row: RowMapping) -> PolicyVersion:
     """A row of `policy` as a value, without fields that policies no longer have."""
-    overrides, removed = without_removed(row["body"])
+    overrides, removed = renewed(row["body"])
     return PolicyVersion(
         scope=Scope(kind=row["scope"], owner=row["owner"], model=row["model"]),
         overrides=overrides,

@@ -11,7 +11,18 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, delete, func, insert, select, text, update
+from sqlalchemy import (
+    Connection,
+    RowMapping,
+    Select,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    text,
+    update,
+)
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message
@@ -22,7 +33,7 @@ from ctxcore.store.errors import LeaseTakenError, RecordNotFoundError
 from ctxcore.store.records import find_lease, next_number, release, take
 from ctxcore.store.rows import dump_call, load_call, load_runs, to_turn_info
 from ctxcore.store.sessions import turn_lease
-from ctxcore.store.values import CallInfo, TurnInfo, TurnState
+from ctxcore.store.values import BilledCalls, CallInfo, TurnInfo, TurnState
 from ctxcore.tables import CALL, LEASE, SENT_TEXT, TURN
 from ctxcore.tokens.families import TokenCounter
 
@@ -32,6 +43,14 @@ _WITHOUT_RUNS = [column for column in CALL.c if column not in _LARGE]
 _ADD_TEXT = text(
     "INSERT INTO sent_text (session_id, address, body) VALUES (:session_id, :address, :body) "
     "ON CONFLICT (session_id, address) DO NOTHING"
+)
+_BILLED = (
+    "cost",
+    "input_tokens",
+    "output_tokens",
+    "cached_tokens",
+    "cache_write_tokens",
+    "cache_hour_tokens",
 )
 _MAX_IN_LIST = 500  # ids in one IN list, below every database's limit
 _ENDED = ("done", "stopped", "failed", "interrupted")
@@ -221,6 +240,22 @@ class Turns(Area):
         with self._database.read() as connection:
             return int(connection.execute(found).scalar_one())
 
+    def billed_calls(self, session_ids: Sequence[str]) -> list[BilledCalls]:
+        groups = (
+            CALL.c.session_id,
+            CALL.c.model,
+            CALL.c.is_imported,
+            CALL.c.cost.is_(None),
+            or_(CALL.c.input_tokens.is_(None), CALL.c.output_tokens.is_(None)).label("is_unknown"),
+        )
+        sums = [func.sum(CALL.c[name]).label(name) for name in _BILLED]
+        wanted = select(*groups[:3], groups[4], func.count().label("calls"), *sums)
+        found: list[BilledCalls] = []
+        for at in range(0, len(session_ids), _MAX_IN_LIST):
+            of_them = CALL.c.session_id.in_(session_ids[at : at + _MAX_IN_LIST])
+            found += self._list(wanted.where(of_them).group_by(*groups), _billed)
+        return found
+
     def runs(self, session_id: str, call_ids: Sequence[str]) -> dict[str, tuple[Run, ...]]:
         of_session = select(CALL.c.id, CALL.c.runs).where(CALL.c.session_id == session_id)
         found: dict[str, tuple[Run, ...]] = {}
@@ -232,6 +267,13 @@ class Turns(Area):
             wanted = of_session.where(CALL.c.id.in_(call_ids[at : at + _MAX_IN_LIST]))
             found.update(self._list(wanted, read))
         return found
+
+
+def _billed(row: RowMapping) -> BilledCalls:
+    values = dict(row)
+    if values.pop("is_unknown"):  # some lack the input, others the output: their sums mean nothing
+        values |= {"input_tokens": None, "output_tokens": None}
+    return BilledCalls(**values)
 
 
 def _hold(

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from ctxcore.assembly.effects import CompactionEffect, load_effect
 from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, Recalls, WorkingState
 from ctxcore.assembly.verdicts import Run, VerdictKind
@@ -126,6 +127,11 @@ class CompactionInfo(Plain):
     """Further figures, e.g. the steps that were tried."""
     created_at: datetime
 
+    @property
+    def effect(self) -> CompactionEffect | None:
+        """What it changed in the next call; None where that was not recorded."""
+        return load_effect(self.details.get("effect"))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedCompaction(Plain):
@@ -225,6 +231,8 @@ class CallInfo(Plain):
     output_tokens: int | None = None
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
+    cache_hour_tokens: int | None = None
+    """The part of `cache_write_tokens` that the provider keeps for an hour."""
     reasoning_tokens: int | None = None
     cost: float | None = None
     latency_seconds: float | None = None
@@ -245,6 +253,26 @@ class CallInfo(Plain):
     """Whether `input_tokens` may be compared with the estimate: a whole answer to texts alone."""
     recipe: JsonObject | None = None
     """What each message sent is made of; see `ctxcore.assembly.recipes`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BilledCalls(Plain):
+    """Calls of one session to one model, summed; None where the calls have no such number.
+
+    Calls with a recorded cost are apart from those without, and so are calls without usage.
+    """
+
+    session_id: str
+    model: str | None
+    is_imported: bool
+    calls: int
+    cost: float | None
+    """US dollars, as recorded."""
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    cache_write_tokens: int | None
+    cache_hour_tokens: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

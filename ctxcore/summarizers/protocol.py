@@ -30,6 +30,8 @@ class SummaryUsage:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cache_hour_tokens: int | None = None
     cost: float | None = None
     """US dollars."""
     latency_seconds: float | None = None

@@ -29,6 +29,7 @@ COLUMNS = (
     "output",
     "cache_read",
     "cache_write",
+    "cache_hour",
 )
 """The second line. Prices are dollars per million tokens; an empty cell is unknown."""
 REPLY_BESIDE = "beside"
@@ -52,6 +53,8 @@ class ModelInfo(Plain):
     output_price: float | None = None
     cache_read_price: float | None = None
     cache_write_price: float | None = None
+    cache_hour_price: float | None = None
+    """What is written to a cache for an hour, where that has a price of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,7 @@ def _without_prices(info: ModelInfo) -> ModelInfo:
         output_price=None,
         cache_read_price=None,
         cache_write_price=None,
+        cache_hour_price=None,
     )
 
 
@@ -181,7 +185,7 @@ class Table:
         if line is None:
             return None
         name, provider, window, most, reply, *prices = line.split("\t")
-        paid, made, cached, written = map(_price, prices)
+        paid, made, cached, written, for_hour = map(_price, prices)
         return ModelInfo(
             model=name,
             counter_id="",
@@ -193,6 +197,7 @@ class Table:
             output_price=made,
             cache_read_price=cached,
             cache_write_price=written,
+            cache_hour_price=for_hour,
         )
 
 

@@ -180,6 +180,9 @@ def act_on_message(key: str, seq: int) -> None:
         case "fork":
             select_session(engine().fork(session.id, seq - 1).id)
             st.toast(t("chat.forked"), icon=":material/call_split:")
+        case "story":
+            finding.open_message(session.id, seq)
+            st.session_state[f"chat_story_{session.id}_{seq}"] = True
         case "edit":
             branching.open_edit(session.id, seq)
         case "regenerate":

@@ -12,20 +12,17 @@ import streamlit as st
 
 from ctxcore.assembly.recall_hits import RecalledMessage, RecallHit
 from ctxcore.store.values import SessionInfo
+from dashboard.addresses import name_place, named
 from dashboard.excerpts import excerpt
 from dashboard.safe_markdown import plain_label
-from dashboard.selection import current_session
 from dashboard.services import engine
 from dashboard.texts import t
 
 COMMAND: Final = re.compile(r"/recall(?:\s+(?P<words>.+))?", re.IGNORECASE | re.DOTALL)
 """Typed to search the session for the words behind it."""
 
-ADDRESS: Final = "message"
-"""The part of the page's address that names the message (from 1) to show."""
-
 _ASKED: Final = "chat_recall"
-_OPENED: Final = "chat_opened"
+_FURTHER: Final = "chat_further"
 _HIT_CHARS: Final = 500  # chosen: a paragraph
 _NEWER: Final = 10  # messages more at a click; chosen: a few screens
 
@@ -39,9 +36,17 @@ def look_up(session: SessionInfo, words: str) -> None:
 def open_message(session_id: str, seq: int) -> None:
     """Shows the transcript up to message `seq` (from 1) from the next run on.
 
-    The page scrolls to the end of the transcript, so the message is in sight.
+    The page scrolls to the end of the transcript, so the message is in sight. The address names it.
     """
-    st.session_state[_OPENED] = (session_id, seq)
+    st.session_state.pop(_FURTHER, None)
+    st.query_params["session"] = session_id
+    name_place("m", seq)
+
+
+def _show_further(seq: int) -> None:
+    """Shows some messages more behind message `seq`, which was opened."""
+    found, further = st.session_state.get(_FURTHER, (seq, 0))
+    st.session_state[_FURTHER] = (seq, (further if found == seq else 0) + _NEWER)
 
 
 def leave() -> None:
@@ -52,22 +57,23 @@ def leave() -> None:
 
 def show_newest() -> None:
     """Shows the newest messages again."""
-    st.session_state.pop(_OPENED, None)
+    st.session_state.pop(_FURTHER, None)
+    name_place("m", None)
 
 
-def follow_address() -> None:
-    """Opens the message that the address names, once."""
-    named, session = st.query_params.get(ADDRESS, ""), current_session()
-    if ADDRESS in st.query_params:
-        del st.query_params[ADDRESS]
-    if session is not None and named.isdecimal():
-        open_message(session.id, int(named))
+def found(session: SessionInfo) -> int | None:
+    """The message that the address names, to be marked; None if the session has none of it."""
+    seq = named("m")
+    return seq if seq is not None and seq <= session.length else None
 
 
 def opened(session: SessionInfo) -> int | None:
     """The last message of the session that is shown; None: the transcript is shown to its end."""
-    session_id, seq = st.session_state.get(_OPENED, (None, 0))
-    return seq if session_id == session.id and 1 <= seq < session.length else None
+    if (seq := found(session)) is None:
+        return None
+    of, further = st.session_state.get(_FURTHER, (seq, 0))
+    last = seq + (further if of == seq else 0)
+    return last if last < session.length else None
 
 
 def last_shown(session: SessionInfo) -> int:
@@ -85,8 +91,8 @@ def draw_opened(session: SessionInfo) -> None:
             t("chat.newer", count=f"{session.length - seq:,}"),
             key="chat_newer",
             icon=":material/expand_more:",
-            on_click=open_message,
-            args=(session.id, seq + _NEWER),
+            on_click=_show_further,
+            args=(found(session),),
         )
         st.button(
             t("chat.newest"),

@@ -38,10 +38,11 @@ def draw_question(session: SessionInfo, pending: Pending, turn: TurnInfo | None)
 
 def _headline(pending: Pending) -> str:
     return ":material/help: " + t(
-        "chat.question",
-        current=numbers.tokens(pending.current_tokens),
+        "chat.question.outside" if pending.outside_tokens else "chat.question",
+        current=numbers.tokens(pending.next_call_tokens),
         most=numbers.tokens(pending.max_tokens),
-        share=numbers.percent(pending.current_tokens, pending.max_tokens),
+        share=numbers.percent(pending.next_call_tokens, pending.max_tokens),
+        outside=numbers.tokens(pending.outside_tokens),
     )
 
 

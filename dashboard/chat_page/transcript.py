@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.store.values import (
     CompactionInfo,
@@ -29,8 +30,12 @@ class Marker:
 
     key: str
     summary: str
-    before_tokens: int | None
-    after_tokens: int | None
+    session_id: str = ""
+    number: int = 0
+    """Its number in the session; 0 for one of another program's file."""
+    effect: CompactionEffect | None = None
+    recorded_tokens: int | None = None
+    """The input before it, as the program that made it recorded it."""
     is_imported: bool = False
     is_still_over: bool = False
     """Whether the trigger fired again at once, so that only a new session helps."""
@@ -114,8 +119,9 @@ def _from_record(info: CompactionInfo, *, is_active: bool) -> Marker:
     return Marker(
         key=info.id,
         summary=record.summary,
-        before_tokens=record.before_tokens,
-        after_tokens=record.after_tokens,
+        session_id=info.session_id,
+        number=info.number,
+        effect=info.effect,
         is_still_over=record.reason is not None and record.reason.mentions(OutcomeCode.STILL_OVER),
         facts_lost=len(record.facts_lost or ()) if is_active else 0,
     )
@@ -125,7 +131,6 @@ def _from_import(compaction: ImportedCompaction, at: int) -> Marker:
     return Marker(
         key=f"imported_{at}",
         summary=compaction.summary,
-        before_tokens=compaction.before_tokens,
-        after_tokens=None,
+        recorded_tokens=compaction.before_tokens,
         is_imported=True,
     )

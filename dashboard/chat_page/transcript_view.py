@@ -16,12 +16,14 @@ from ctxcore.reasons.problems import BudgetProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import MessageInfo, TurnInfo
 from dashboard import numbers
+from dashboard.addresses import place_link
 from dashboard.chat_page.partings import Parting
 from dashboard.chat_page.signalling import draw_signal
 from dashboard.chat_page.transcript import Marker, Transcript
 from dashboard.safe_markdown import plain_label, safe_markdown
 from dashboard.texts import t
 from dashboard.widgets import show_summary
+from dashboard.window_panel import effect_text
 from dashboard.wording import reason_sentence
 
 MOST_CHARS = 6_000  # chosen: of a tool's output; an export has all of it
@@ -61,13 +63,16 @@ class TranscriptView:
         *,
         partings: Mapping[int, Parting] | None = None,
         can_branch: bool = True,
+        found: int | None = None,
     ) -> None:
+        """`found` is the message (from 1) that was looked for; it is marked."""
         self._transcript = transcript
         self._context = context
         self._actions = actions
         self._sent = {} if context is None else _shortened(context)
         self._partings = partings or {}
         self._can_branch = can_branch
+        self._found = found
 
     def draw(self, *, can_retry: bool) -> None:
         """Draws everything, oldest first; the last turn gets a button to resume it if it can be."""
@@ -92,20 +97,29 @@ class TranscriptView:
     def _block(self, block: tuple[MessageInfo, ...]) -> None:
         """Draws a message in a bubble, together with the results of its calls."""
         first = block[0]
-        if first.message.is_system:
-            with st.expander(t("chat.system"), type="compact", icon=":material/settings:"):
-                _code(first.message.text)
-                self._footer(first)
+        if any(info.seq == self._found for info in block):
+            with st.container(border=True, key="chat_found"):
+                st.caption(f":material/target: {t('chat.found', seq=self._found)}")
+                self._bubble(block)
         else:
-            is_user = first.message.role == "user"
-            with st.chat_message("user" if is_user else "assistant"):
-                for info in block:
-                    self._message(info)
+            self._bubble(block)
         self._parting(first.seq)
         for info in block:
             if (turn := self._transcript.endings.get(info.seq)) is not None:
                 draw_ending(turn)
             self._markers(info.seq)
+
+    def _bubble(self, block: tuple[MessageInfo, ...]) -> None:
+        first = block[0]
+        if first.message.is_system:
+            with st.expander(t("chat.system"), type="compact", icon=":material/settings:"):
+                _code(first.message.text)
+                self._footer(first)
+            return
+        is_user = first.message.role == "user"
+        with st.chat_message("user" if is_user else "assistant"):
+            for info in block:
+                self._message(info)
 
     def _message(self, info: MessageInfo) -> None:
         if info.message.is_tool_result:
@@ -188,6 +202,7 @@ class TranscriptView:
             "unpin" if is_pinned else "pin",
             "include" if is_excluded else "exclude",
             "fork",
+            "story",
         ]
 
     def _details(self, seq: int) -> str:
@@ -277,21 +292,24 @@ def _detail(error: Reason | None) -> str:
 
 
 def _draw_marker(marker: Marker) -> None:
-    key = "chat.marker_imported" if marker.is_imported else "chat.marker"
-    label = t(
-        key,
-        before=numbers.tokens(marker.before_tokens),
-        after=numbers.tokens(marker.after_tokens),
-    )
-    with st.expander(label, icon=":material/compress:", key=f"chat_marker_{marker.key}"):
+    with st.expander(
+        _marker_label(marker), icon=":material/compress:", key=f"chat_marker_{marker.key}"
+    ):
         show_summary(marker.summary)
     if marker.facts_lost:
         with st.container(horizontal=True, vertical_alignment="center", key="chat_lost"):
             st.caption(t("chat.marker.lost", count=f"{marker.facts_lost:,}"), width="content")
             link = t("chat.marker.see_lost")
-            st.page_link("../pages/compaction.py", label=link, icon=":material/arrow_forward:")
+            icon = ":material/arrow_forward:"
+            place_link(marker.session_id, "compaction", marker.number, label=link, icon=icon)
     if marker.is_still_over:
         st.caption(f":material/add_comment: {t('compaction.still_over')}")
+
+
+def _marker_label(marker: Marker) -> str:
+    if marker.is_imported:
+        return t("chat.marker_imported", before=numbers.tokens(marker.recorded_tokens))
+    return t("chat.marker", effect=effect_text(marker.effect))
 
 
 def _code(text: str, *, language: str | None = None) -> None:

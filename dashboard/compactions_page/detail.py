@@ -10,6 +10,7 @@ import streamlit as st
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS
+from ctxcore.compaction.loss_report import Visibility, visibility
 from ctxcore.engine.services import CallTarget
 from ctxcore.store.values import CompactionInfo, SessionInfo
 from dashboard import numbers
@@ -23,7 +24,7 @@ from dashboard.services import engine
 from dashboard.texts import t
 from dashboard.widgets import Figure, Row, plain_table, report_errors, show_summary
 from dashboard.window_chart import SEGMENT_COLORS, comparison_table
-from dashboard.window_panel import segment_label
+from dashboard.window_panel import effect_text, segment_label
 from dashboard.wording import reason_text, strategy_label
 
 NOTICE = "compaction_notice"
@@ -38,7 +39,8 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     """Draws one compaction of the tree."""
     info = row.info
     st.subheader(t("compaction.detail", number=info.number))
-    st.markdown(_headline(row))
+    st.markdown(effect_text(info.effect))
+    st.caption(t("compaction.covers", covered=f"{info.compaction.covered_until:,}"))
     st.caption(t("compaction.reason", reason=plain_label(reason_text(row.trigger), max_chars=300)))
     _why(row)
     _wishes(row)
@@ -51,19 +53,6 @@ def show_detail(session: SessionInfo, row: CompactionRow) -> None:
     show_losses(target, row)
     _folded(session, target, info, parent)
     _fork(session, row)
-
-
-def _headline(row: CompactionRow) -> str:
-    record = row.info.compaction
-    before = row.before_tokens
-    return t(
-        "compaction.headline",
-        before=numbers.tokens(before),
-        after=numbers.tokens(record.after_tokens),
-        saved=numbers.tokens(None if before is None else before - record.after_tokens),
-        share=numbers.percent(None if before is None else before - record.after_tokens, before),
-        covered=f"{record.covered_until:,}",
-    )
 
 
 def _why(row: CompactionRow) -> None:
@@ -97,7 +86,14 @@ def _bars(target: CallTarget, info: CompactionInfo, parent: CompactionInfo | Non
     """Draws the next call with and without this compaction."""
     without = build_context(target.view, target.call, parent.compaction if parent else None)
     with_it = build_context(target.view, target.call, info.compaction)
-    st.caption(_left_out(without, with_it))
+    before = parent.compaction if parent else None
+    seen = visibility(target.view, without, before)
+    seen_with = visibility(target.view, with_it, info.compaction)
+    st.caption(t("compaction.bars.told"))
+    plain_table(
+        [_seen("compaction.without", seen), _seen("compaction.with", seen_with)],
+        alt=t("compaction.seen"),
+    )
     figure = before_and_after(
         [
             (_bar_name("compaction.without", without), without.breakdown.to_dict()),
@@ -121,17 +117,14 @@ def _bar_name(key: str, context: Context) -> str:
     return f"{t(key)}: {numbers.tokens(context.tokens, is_exact=context.is_exact)}"
 
 
-def _left_out(without: Context, with_it: Context) -> str:
-    return t(
-        "compaction.left_out",
-        without=f"{_dropped(without):,}",
-        with_it=f"{_dropped(with_it):,}",
-    )
-
-
-def _dropped(context: Context) -> int:
-    """How many messages are dropped from the context."""
-    return sum(run.last - run.first + 1 for run in context.runs if run.verdict == "dropped")
+def _seen(name: str, seen: Visibility) -> Row:
+    """How many messages the next call shows, stands for, and does not have."""
+    return {
+        t("compaction.next_call"): t(name),
+        t("compaction.seen.shown"): seen.shown,
+        t("compaction.seen.represented"): seen.represented,
+        t("compaction.seen.gone"): seen.gone,
+    }
 
 
 def _steps(info: CompactionInfo) -> None:

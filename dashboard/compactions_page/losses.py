@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from ctxcore.assembly.building import build_context
-from ctxcore.engine.compactions import LossReport
+from ctxcore.engine.compactions import LossReport, PresetLosses
 from ctxcore.engine.services import CallTarget
 from ctxcore.replay.recorded import FoldAccount, Saved
 from dashboard import numbers
@@ -22,11 +22,12 @@ from dashboard.lost_facts import (
     show_lost_facts,
     unpin_block,
 )
-from dashboard.reads import loss_report
+from dashboard.reads import loss_report, losses_under
+from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
-from dashboard.texts import t
+from dashboard.texts import about, language, t
 from dashboard.widgets import Row, plain_table, report_errors
-from dashboard.wording import name_text, reason_text
+from dashboard.wording import name_text, reason_sentence, reason_text
 
 
 def show_losses(target: CallTarget, row: CompactionRow) -> None:
@@ -41,6 +42,7 @@ def show_losses(target: CallTarget, row: CompactionRow) -> None:
     else:
         with st.spinner(t("compaction.lost.working")):
             report = loss_report(target.session, row.info.id)
+        _verdict(target, report)
         _facts(target, report)
 
 
@@ -51,6 +53,7 @@ def _on_request(target: CallTarget, row: CompactionRow) -> None:
             return
         with st.spinner(t("compaction.lost.working")):
             report = loss_report(target.session, row.info.id)
+        _verdict(target, report)
         if report.account is not None:
             _draw_account(report.account, reason_text(row.trigger), report.policy)
         if report.lost:
@@ -66,16 +69,13 @@ def _nothing() -> None:
 def _facts(target: CallTarget, report: LossReport) -> None:
     rows = [LostRow.of(fact) for fact in report.lost or ()]
     count = len(rows) + len(report.unplaced)
-    st.markdown(
-        t("compaction.lost.count", count=f"{count:,}", needed=f"{len(report.needed_later):,}")
-    )
+    st.caption(t("compaction.lost.count", count=f"{count:,}"))
     if rows:
         show_kinds(rows)
         show_lost_facts(
             rows,
             _pinning(target),
             key=f"compaction_lost_{report.compaction_id}",
-            knows_later=True,
             kept_elsewhere=_kept_by_ours(report),
         )
     if report.unplaced:
@@ -83,11 +83,47 @@ def _facts(target: CallTarget, report: LossReport) -> None:
         st.code("\n".join(report.unplaced), language=None, wrap_lines=True)
 
 
+def _verdict(target: CallTarget, report: LossReport) -> None:
+    """Draws what the losses come to, and on request what each preset would have lost."""
+    verdict = report.verdict
+    if verdict is None:
+        return
+    key = f"compaction_presets_{report.compaction_id}"
+    sentence = plain_label(reason_sentence(verdict.reason), max_chars=300)
+    if not st.session_state.get(key):
+        st.markdown(f"**{sentence}**")
+        if verdict.needed:
+            st.button(
+                t("compaction.verdict.compare"),
+                key=f"{key}_ask",
+                icon=":material/compare_arrows:",
+                help=t("compaction.verdict.compare.help", tokens=numbers.tokens(report.tokens)),
+                on_click=partial(_ask, key),
+            )
+        return
+    with st.spinner(t("compaction.verdict.working")):
+        others = losses_under(target.session, report.compaction_id)
+    st.markdown(f"**{sentence}**")
+    named = about(language()).between_words.join(map(_under, others))
+    st.caption(t("compaction.verdict.others", tokens=numbers.tokens(report.tokens), others=named))
+
+
+def _ask(key: str) -> None:
+    st.session_state[key] = True
+
+
+def _under(one: PresetLosses) -> str:
+    """How many of the needed things a preset would have lost."""
+    gone = t("compaction.verdict.no_room") if one.gone is None else f"{one.gone:,}"
+    return t("compaction.verdict.under", preset=name_text("settings.preset", one.preset), gone=gone)
+
+
 def _pinning(target: CallTarget) -> Pinning:
     session_id = target.session.id
     with st.spinner(t("context.working")):
         context = build_context(target.view, target.call, target.record)
     return Pinning(
+        session_id=session_id,
         view=target.view,
         context=context,
         help=t("compact.lost.pin_help"),

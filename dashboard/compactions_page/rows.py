@@ -36,17 +36,6 @@ class CompactionRow:
     is_imported: bool
 
     @property
-    def before_tokens(self) -> int | None:
-        """The input before it; None if the program that made it did not record it."""
-        return self.info.compaction.before_tokens or None
-
-    @property
-    def saved_ratio(self) -> float | None:
-        """The share of the input that it freed; negative if the input grew."""
-        before = self.before_tokens
-        return None if before is None else 1 - self.info.compaction.after_tokens / before
-
-    @property
     def trigger(self) -> Reason | None:
         """The rule that started it."""
         return self.info.compaction.trigger
@@ -226,10 +215,17 @@ class Plan:
     at: datetime
     trigger: Reason | None
     strategies: tuple[str, ...]
-    before_tokens: int | None
+    next_call_tokens: int | None
+    """The next call as it was sent without it; None where that was not recorded."""
     expected_tokens: int | None
-    saved_ratio: float | None
     messages: int | None
+
+    @property
+    def saved_ratio(self) -> float | None:
+        """How much smaller the next call would have been; None where that is not known."""
+        if not self.next_call_tokens or self.expected_tokens is None:
+            return None
+        return 1 - self.expected_tokens / self.next_call_tokens
 
 
 def attempts(events: Iterable[Event]) -> list[Attempt]:
@@ -255,9 +251,8 @@ def plans(events: Iterable[Event]) -> list[Plan]:
             at=event.created_at,
             trigger=reason_in(event.body, "trigger"),
             strategies=names_in(event.body, "strategies"),
-            before_tokens=_whole_in(event, "original_tokens"),
+            next_call_tokens=_whole_in(event, "next_call_tokens"),
             expected_tokens=_whole_in(event, "expected_tokens"),
-            saved_ratio=number_in(event.body, "saved_ratio"),
             messages=_whole_in(event, "messages_folded"),
         )
         for event in events

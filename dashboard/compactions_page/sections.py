@@ -9,6 +9,7 @@ import streamlit as st
 
 from ctxcore.store.values import ImportedCompaction, SessionInfo
 from dashboard import numbers
+from dashboard.addresses import follow, name_choice
 from dashboard.compaction_dialog import compaction_buttons
 from dashboard.compactions_page.detail import NOTICE, show_detail
 from dashboard.compactions_page.rows import (
@@ -53,14 +54,18 @@ def show_compactions(session: SessionInfo) -> None:
 def _history(session: SessionInfo, rows: Sequence[CompactionRow]) -> None:
     st.subheader(t("compaction.history"))
     by_id = {row.info.id: row for row in rows}
+    key = f"compaction_rows_{session.id}_{len(rows)}"
+    follow("compaction", f"{key}_pick", {row.info.number: row.info.id for row in rows})
     chosen = table_with_choice(
         [_history_row(row) for row in rows],
         list(by_id),
-        key=f"compaction_rows_{session.id}_{len(rows)}",
+        key=key,
         label=t("compaction.choose"),
         name=lambda option: _name(by_id[option]),
         alt=t("compaction.history"),
     )
+    number = by_id[chosen].info.number
+    name_choice("compaction", f"{key}_pick", number, default=rows[0].info.number)
     show_detail(session, by_id[chosen])
 
 
@@ -69,16 +74,17 @@ def _name(row: CompactionRow) -> str:
 
 
 def _history_row(row: CompactionRow) -> Row:
-    info = row.info
+    info, effect = row.info, row.info.effect
     return {
         t("compaction.number"): f"{'↳ ' * row.depth}{info.number}",
         t("compaction.state"): t(f"compaction.state.{row.state}"),
         t("compaction.when"): _when(info.created_at),
         t("compaction.trigger"): reason_text(row.trigger),
         t("compaction.strategies"): strategy_label(*row.strategies),
-        t("common.segment.before"): row.before_tokens,
-        t("common.segment.after"): info.compaction.after_tokens,
-        t("compaction.saved"): _saved(row),
+        t("compaction.call_without"): effect and effect.without_tokens,
+        t("compaction.call_with"): effect and effect.with_tokens,
+        t("compaction.saved"): numbers.percent(effect.saved_ratio if effect else None, 1),
+        t("compaction.unseen"): effect and effect.unseen_tokens,
         t("usage.seconds"): row.seconds,
         t("usage.figure.cost"): "" if row.cost is None else numbers.money(row.cost),
         t("compact.lost"): None if (lost := info.compaction.facts_lost) is None else len(lost),
@@ -87,11 +93,6 @@ def _history_row(row: CompactionRow) -> Row:
             "compaction.origin.imported" if row.is_imported else "compaction.origin.own"
         ),
     }
-
-
-def _saved(row: CompactionRow) -> str:
-    ratio = row.saved_ratio
-    return t("common.unknown") if ratio is None else f"{ratio:.0%}"
 
 
 def _recorded_trigger(compaction: ImportedCompaction) -> str:
@@ -174,7 +175,7 @@ def _plan_row(plan: Plan) -> Row:
         t("compaction.when"): _when(plan.at),
         t("compaction.trigger"): reason_text(plan.trigger),
         t("compaction.strategies"): strategy_label(*plan.strategies),
-        t("common.segment.before"): plan.before_tokens,
+        t("compaction.call_without"): plan.next_call_tokens,
         t("compaction.expected"): plan.expected_tokens,
         t("compaction.saved"): numbers.percent(plan.saved_ratio, 1),
         t("compaction.messages"): plan.messages,

@@ -8,7 +8,9 @@ import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.store.values import SearchHit, SessionFilter, SessionInfo
+from ctxcore.tokens.costs import Cost
 from dashboard import numbers
+from dashboard.addresses import place_link
 from dashboard.reads import session_tokens
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, session_labels, session_title
@@ -20,7 +22,6 @@ from dashboard.texts import t
 from dashboard.widgets import Row, empty_state, table_with_choice
 
 VIEWS = ("list", "import", "search", "deleted")
-CHAT = "../pages/chat.py"
 
 PAGE_SESSIONS = 25  # chosen: fits a screen without much scrolling
 
@@ -72,8 +73,12 @@ def _list() -> None:
     by_id = {session.id: session for session in page.sessions}
     labels = session_labels(page.sessions)
     current = current_session()
+    costs = engine().costs(page.sessions)
     chosen = table_with_choice(
-        [_row(session, is_named=bool(everybody)) for session in page.sessions],
+        [
+            _row(session, costs.get(session.id), is_named=bool(everybody))
+            for session in page.sessions
+        ],
         list(by_id),
         key="sessions_list",
         label=t("sessions.choose"),
@@ -96,18 +101,26 @@ def _page(title: str, *, everybody: bool, listed: SessionFilter) -> Listing:
     return list_page(engine(), title=title, everybody=everybody, listed=listed, number=number)
 
 
-def _row(session: SessionInfo, *, is_named: bool) -> Row:
+def _row(session: SessionInfo, cost: Cost | None, *, is_named: bool) -> Row:
     row: dict[str, object] = {
         t("sessions.name"): session_title(session),
         t("sessions.messages"): session.length,
         t("sessions.size"): session_tokens(session),
         t("sessions.model"): session.model or t("sessions.default_model"),
+        t("sessions.cost"): _cost(cost),
         t("sessions.origin"): _origin(session.origin),
         t("sessions.updated"): f"{session.updated_at:%Y-%m-%d %H:%M}",
     }
     if is_named:
         row[t("sessions.user")] = session.user_id
     return row
+
+
+def _cost(cost: Cost | None) -> str:
+    """What is known of it, with a + where some calls are missing; empty without calls."""
+    if cost is None:
+        return ""
+    return numbers.money(cost.dollars) + ("+" if cost.unknown and cost.dollars is not None else "")
 
 
 def _origin(origin: str) -> str:
@@ -134,12 +147,8 @@ def _search() -> None:
 def _hit(hit: SearchHit) -> None:
     with st.container(border=True, key=f"sessions_hit_{hit.session_id}_{hit.seq}"):
         title = plain_label(hit.title or hit.session_id[:6])
-        st.page_link(
-            CHAT,
-            label=t("sessions.hit", title=title, seq=hit.seq, role=t(f"fact.role.{hit.role}")),
-            icon=":material/chat:",
-            query_params={"session": hit.session_id, "message": str(hit.seq)},
-        )
+        label = t("sessions.hit", title=title, seq=hit.seq, role=t(f"fact.role.{hit.role}"))
+        place_link(hit.session_id, "m", hit.seq, label=label, icon=":material/chat:")
         st.text(hit.excerpt)
 
 

@@ -46,6 +46,8 @@ class Field:
     group: GroupName
     is_optional: bool = False
     choices: tuple[str, ...] = ()
+    may_be_empty: bool = False
+    """Whether it may have no value at all, in place of the inherited one."""
 
     @classmethod
     def of(cls, declared: PolicyField) -> Field:
@@ -56,6 +58,7 @@ class Field:
             group=declared.group,
             is_optional=declared.is_optional,
             choices=declared.choices,
+            may_be_empty=declared.is_optional or getattr(Policy(), declared.name) in ("", ()),
         )
 
     def shown(self, value: object) -> Shown:

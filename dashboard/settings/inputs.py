@@ -100,7 +100,7 @@ def draw_input(
     st.session_state[key] = float(shown) if is_fractional and shown is not None else shown
     if is_fractional or field.kind in ("tokens", "count"):
         st.number_input(
-            value=None if field.is_optional else "min",
+            value=None,  # so that it can be cleared
             step=1.0 if is_fractional else 1,
             format="%.1f" if is_fractional else "%d",
             disabled=disabled,

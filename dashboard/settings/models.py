@@ -17,7 +17,13 @@ from dashboard.texts import t
 from dashboard.widgets import Row, plain_table
 
 WHOLE = ("window_tokens", "max_output_tokens")
-PRICES = ("input_price", "output_price", "cache_read_price", "cache_write_price")
+PRICES = (
+    "input_price",
+    "output_price",
+    "cache_read_price",
+    "cache_write_price",
+    "cache_hour_price",
+)
 MILLION = 1_000_000
 
 

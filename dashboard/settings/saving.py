@@ -35,9 +35,13 @@ _TYPED: dict[str, TypedCode] = {
 
 
 def save_field(target: Target, field: Field, key: str) -> None:
-    """Saves what was typed for one field."""
+    """Saves what was typed for one field; a cleared field inherits its value."""
+    shown = st.session_state[key]
+    if shown is None or (isinstance(shown, str) and not shown.strip()):
+        reset_field(target, field.name)
+        return
     try:
-        _save_one(target, field.name, typed(field, st.session_state[key]))
+        _save_one(target, field.name, typed(field, shown))
     except PolicyError as error:
         st.session_state[PROBLEM] = refusal(error)
 
@@ -54,6 +58,14 @@ def typed(field: Field, shown: Shown) -> JsonValue:
         value = str(shown)
     fields_of(Policy)[field.name].check(to_field(value))
     return value
+
+
+def save_nothing(target: Target, field: Field) -> None:
+    """Saves that a field has no value, which clearing it does not say."""
+    try:
+        _save_one(target, field.name, typed(field, None))
+    except PolicyError as error:
+        st.session_state[PROBLEM] = refusal(error)
 
 
 def save_value(target: Target, field: str, key: str) -> None:

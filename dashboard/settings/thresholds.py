@@ -47,6 +47,8 @@ from dashboard.texts import t
 from dashboard.widgets import show_problem
 from dashboard.wording import reason_sentence, reason_text
 
+_OF_SESSION = ("me", "session", "model")
+"""The scopes whose tokens are those of the current session, as on every other page."""
 SHOWN_VERSIONS = 20  # chosen: keeps the list short
 
 
@@ -153,8 +155,8 @@ def _form(target: Target, name: ScopeName, session: SessionInfo | None, model: s
     work = engine()
     *parents, own = work.store.policies([*target.parents, target.scope])
     effective = layered(parents, own, work.layers)
-    if name == "session" and session is not None:
-        budget = work.call_target(session.id, model=model).call.budget
+    if name in _OF_SESSION and session is not None:
+        budget = work.budget(session.id, effective.policy, model=model)
     else:
         budget = budget_for(effective.policy, work.models().info(model))
     return Form(target=target, own=own, effective=effective, model=model, budget=budget)
@@ -241,6 +243,15 @@ def _field(form: Form, field: Field) -> None:
         args=(form.target, field, key),
     )
     _caption(form, field.name, _field_source(form, field))
+    if field.may_be_empty and getattr(form.policy, field.name) not in (None, "", ()):
+        st.button(
+            t("settings.set_none"),
+            key=f"{key}_none",
+            type="tertiary",
+            icon=":material/block:",
+            on_click=saving.save_nothing,
+            args=(form.target, field),
+        )
     if form.own is not None and field.name in form.own.overrides:
         st.button(
             t("settings.reset_field"),

@@ -146,8 +146,6 @@ def _layout(
 ) -> Figure:
     few = len(turns) <= 30
     top = max((sum(bar.parts.values()) for bar in bars), default=0)
-    # A limit far above every bar would flatten them all; the caption names it instead.
-    shown = [line for line in lines if line.tokens <= top * 4]
     x_axis: Figure = {"title": {"text": turn}, **({"dtick": 1} if few else {})}
     return {
         "barmode": "stack",
@@ -163,6 +161,17 @@ def _layout(
             "tickformat": ",",
             "automargin": True,
         },
+        **limit_marks(lines, top),
+    }
+
+
+def limit_marks(lines: Sequence[Line], top: int) -> Figure:
+    """The limits across a chart whose highest value is `top`, as parts of its layout.
+
+    One far above would flatten all that is drawn; a caption names it instead.
+    """
+    shown = [line for line in lines if line.tokens <= top * 4]
+    return {
         "shapes": [_shape(line) for line in shown],
         "annotations": [_label(line) for line in shown],
     }

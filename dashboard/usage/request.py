@@ -24,9 +24,12 @@ from dashboard.wording import reason_sentence, reason_text, strategy_label
 PART_CHARS = 6_000  # chosen: a part is drawn without delay, and most messages are one
 
 
-def show_request(session: SessionInfo, calls: Sequence[CallInfo]) -> None:
-    """Draws the request of one of a turn's calls once its section is opened."""
-    key = f"usage_request_{calls[0].id}"
+def show_request(session: SessionInfo, calls: Sequence[CallInfo], *, place: str = "usage") -> None:
+    """Draws the request of one of `calls` once its section is opened.
+
+    `place` tells two of them on a page apart.
+    """
+    key = f"{place}_request_{calls[0].id}"
     with st.expander(
         t("usage.request"), key=key, icon=":material/outbox:", on_change="rerun"
     ) as it:
@@ -38,14 +41,14 @@ def show_request(session: SessionInfo, calls: Sequence[CallInfo]) -> None:
             format_func=lambda number: f"{number} · {_purpose(calls[number - 1])}",
             key=f"{key}_call",
         )
-        _request(call_request(session, calls[(number or len(calls)) - 1].id))
+        _request(call_request(session, calls[(number or len(calls)) - 1].id), place)
 
 
 def _purpose(call: CallInfo) -> str:
     return t(f"usage.purpose.{'summary' if call.purpose == 'summary' else 'answer'}")
 
 
-def _request(request: RebuiltRequest) -> None:
+def _request(request: RebuiltRequest, place: str) -> None:
     _verdict(request)
     st.caption(_limits(request))
     _knowledge(request)
@@ -53,14 +56,14 @@ def _request(request: RebuiltRequest) -> None:
         return
     rows = [_row(number, made) for number, made in enumerate(request.messages, start=1)]
     plain_table(rows, alt=t("usage.request.messages"))
-    _message(request)
-    _tools(request)
+    _message(request, place)
+    _tools(request, place)
     st.download_button(
         t("usage.request.download"),
         data=lambda: to_json(request),
         file_name=f"call_{request.call.id}.json",
         mime="application/json",
-        key=f"usage_request_json_{request.call.id}",
+        key=f"{place}_request_json_{request.call.id}",
         icon=":material/download:",
         on_click="ignore",
     )
@@ -143,9 +146,9 @@ def _text(message: JsonObject) -> str:
     return json.dumps(message, ensure_ascii=False, indent=1)
 
 
-def _message(request: RebuiltRequest) -> None:
+def _message(request: RebuiltRequest, place: str) -> None:
     """Draws one message whole, a part at a time."""
-    messages, key = request.messages, f"usage_request_message_{request.call.id}"
+    messages, key = request.messages, f"{place}_request_message_{request.call.id}"
     chosen = st.selectbox(
         t("usage.request.message"),
         range(1, len(messages) + 1),
@@ -163,12 +166,12 @@ def _message(request: RebuiltRequest) -> None:
     st.code(shown, language=None, wrap_lines=True)
 
 
-def _tools(request: RebuiltRequest) -> None:
+def _tools(request: RebuiltRequest, place: str) -> None:
     if not request.tools:
         st.caption(t("usage.request.no_tools"))
         return
     label = t("usage.request.tools", count=len(request.tools))
-    key = f"usage_request_tools_{request.call.id}"
+    key = f"{place}_request_tools_{request.call.id}"
     with st.expander(label, key=key, on_change="rerun") as it:
         if it.open:
             text = json.dumps(list(request.tools), ensure_ascii=False, indent=1)

@@ -249,16 +249,20 @@ def _compactions_by_turn(
 
 def _call_parts(turn: TurnUsage, source: Source, *, summaries: bool = True) -> list[dict[str, int]]:
     """The parts of each call; a request for a summary is one part, or left out."""
-    read = _estimate_parts if source == "estimate" else _provider_parts
     found: list[dict[str, int]] = []
     for call in turn.calls:
         if not is_summary(call):
-            parts = read(call)
+            parts = call_parts(call, source)
         else:
             parts = {SUMMARIES: call.input_tokens} if summaries and call.input_tokens else {}
         if parts:
             found.append(parts)
     return found
+
+
+def call_parts(call: CallInfo, source: Source) -> dict[str, int]:
+    """The parts of a call's input, by our segments or as the provider counted them."""
+    return _estimate_parts(call) if source == "estimate" else _provider_parts(call)
 
 
 def _estimate_parts(call: CallInfo) -> dict[str, int]:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ctxcore.assembly.verdicts import INPUT_SEGMENTS
+from ctxcore.engine.costs import cost_of_calls
+from ctxcore.reasons.codes import CostCode
 from ctxcore.store.values import CallInfo, SessionInfo
 from ctxcore.tokens.factors import LEAST_CALLS, LEAST_TOKENS
 from dashboard import numbers
@@ -17,14 +18,13 @@ from dashboard.reads import calls_of, recorded, turn_beginnings, turns_of
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import session_title
 from dashboard.services import engine
-from dashboard.texts import t
+from dashboard.texts import about, language, t
 from dashboard.usage.account import show_account
-from dashboard.usage.charts import PROVIDER_COLORS, Line, estimate_against_provider, stacked_turns
+from dashboard.usage.charts import Line, estimate_against_provider, stacked_turns
+from dashboard.usage.parts import part_colors, part_names
 from dashboard.usage.rows import (
     MODES,
-    PROVIDER_PARTS,
     SOURCES,
-    SUMMARIES,
     Bar,
     Compared,
     KnownSum,
@@ -40,15 +40,13 @@ from dashboard.usage.rows import (
     turn_rows,
 )
 from dashboard.usage.signals import show_signals
+from dashboard.usage.timeline import show_timeline
 from dashboard.usage.turns import show_turns
 from dashboard.widgets import Row, chart, empty_state, plain_table
-from dashboard.window_chart import SEGMENT_COLORS
+from dashboard.wording import reason_text
 
 WIDTHS = {"turns": 95, "calls": 95}  # pixels; chosen: short numbers
 SHOWN_TURNS = 100  # chosen: more bars cannot be told apart on one screen
-
-_SUMMARIES = {SUMMARIES: "#C44E52"}
-"""Not a colour of a segment: these are requests for summaries, not summaries in a context."""
 
 
 def show_usage(session: SessionInfo) -> None:
@@ -59,6 +57,8 @@ def show_usage(session: SessionInfo) -> None:
     st.caption(plain_label(session_title(session)))
     _key_figures(turns, calls)
     is_imported = bool(calls) and all(call.is_imported for call in calls)
+    if calls:
+        show_timeline(session, calls, _limits(session))
     if is_imported or not calls:
         show_account(session)
     if calls:
@@ -89,7 +89,21 @@ def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
             )
         cost = numbers.money(totals.cost.value)
         _figure("cost", cost, _figure_help("cost", totals.cost, cost))
+    _cost_gaps(calls)
     _by_purpose(calls)
+
+
+def _cost_gaps(calls: Sequence[CallInfo]) -> None:
+    """Says of which calls the cost is not known, and why."""
+    gaps = cost_of_calls(calls).unknown
+    if not gaps:
+        return
+    told = [
+        t("usage.cost.gap", calls=f"{gap.calls:,}", reason=reason_text(gap.reason)) for gap in gaps
+    ]
+    is_mendable = any(gap.reason.code == CostCode.NO_PRICE for gap in gaps)
+    way_out = [t("usage.cost.settings")] if is_mendable else []
+    st.caption(about(language()).between_sentences.join([*told, *way_out]))
 
 
 def _by_purpose(calls: Sequence[CallInfo]) -> None:
@@ -254,19 +268,3 @@ def _band(rows: Sequence[Compared]) -> None:
         return
     share = numbers.within(100 * band.value, band.error_ratio)
     st.caption(t("usage.band", share=share, calls=f"{band.calls:,}"))
-
-
-def part_names(source: Source) -> dict[str, str]:
-    """The names of the parts, in the order in which they are stacked."""
-    if source == "estimate":
-        names = {str(name): t(f"common.segment.{name}") for name in INPUT_SEGMENTS}
-    else:
-        names = {name: t(f"usage.part.{name}") for name in PROVIDER_PARTS}
-    return names | {SUMMARIES: t("usage.part.summaries")}
-
-
-def part_colors(source: Source) -> dict[str, str]:
-    """The colour of each part."""
-    if source == "estimate":
-        return {name: SEGMENT_COLORS[name] for name in INPUT_SEGMENTS} | _SUMMARIES
-    return {**PROVIDER_COLORS, **_SUMMARIES}

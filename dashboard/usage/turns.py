@@ -8,6 +8,7 @@ import streamlit as st
 
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
+from dashboard.addresses import follow, name_choice
 from dashboard.reads import last_call_with_runs
 from dashboard.texts import t
 from dashboard.usage.request import show_request
@@ -29,14 +30,17 @@ def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
     newest_first = list(reversed(turns))
     by_option = {str(turn.number): turn for turn in newest_first}
     rows = _turn_rows(newest_first)
+    key = f"usage_turns_{session.id}_{len(turns)}"
+    follow("turn", f"{key}_pick", {turn.number: str(turn.number) for turn in turns})
     chosen = table_with_choice(
         rows,
         list(by_option),
-        key=f"usage_turns_{session.id}_{len(turns)}",
+        key=key,
         label=t("usage.choose_turn"),
         name=lambda option: f"{option} · {by_option[option].title}",
         alt=t("usage.turns"),
     )
+    name_choice("turn", f"{key}_pick", int(chosen), default=len(turns))
     csv_button(rows, key="usage_turns_csv", name="turns.csv")
     _turn(session, by_option[chosen])
 
@@ -84,17 +88,18 @@ def _turn(session: SessionInfo, turn: TurnUsage) -> None:
         st.caption(t("usage.turn.no_calls", number=turn.number))
         return
     plain_table(
-        [_call_row(number, call) for number, call in enumerate(turn.calls, start=1)],
+        [call_row(number, call) for number, call in enumerate(turn.calls, start=1)],
         alt=t("usage.turn.calls", number=turn.number),
     )
     if (call := last_call_with_runs(session, turn.calls)) is not None:
-        _verdicts(turn, call)
+        _verdicts(session, turn, call)
     else:
         st.caption(t("usage.turn.no_verdicts"))
     show_request(session, turn.calls)
 
 
-def _call_row(number: int, call: CallInfo) -> Row:
+def call_row(number: int, call: CallInfo) -> Row:
+    """A row of a table of calls."""
     return {
         t("usage.call"): number,
         t("usage.purpose"): t(f"usage.purpose.{'summary' if is_summary(call) else 'answer'}"),
@@ -112,13 +117,14 @@ def _call_row(number: int, call: CallInfo) -> Row:
     }
 
 
-def _verdicts(turn: TurnUsage, call: CallInfo) -> None:
+def _verdicts(session: SessionInfo, turn: TurnUsage, call: CallInfo) -> None:
     """Draws the verdict on each message in the last call of the turn."""
     st.markdown(f"**{t('usage.verdicts', number=turn.number)}**")
     before = sum(run.before_tokens for run in call.runs)
     gone = not_sent(call.runs)
     st.caption(_left_out(before, gone, sent_tokens(call)))
-    verdict_table(call.runs, alt=t("usage.verdicts", number=turn.number))
+    alt = t("usage.verdicts", number=turn.number)
+    verdict_table(session.id, call.runs, key=f"usage_verdicts_{call.id}", alt=alt)
 
 
 def _left_out(before: int, gone: dict[str, int], sent: int | None) -> str:

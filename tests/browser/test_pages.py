@@ -92,7 +92,7 @@ def test_a_transcript_is_imported_and_leads_to_its_account(
 
     expect(page.get_by_role("heading", name="Where the tokens go")).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_text("Usage")
-    expect(page.locator(".st-key-usage_figures")).to_contain_text("unknown")
+    expect(page.locator(".st-key-usage_figures")).to_contain_text("$0.034")
     expect(page.get_by_role("figure", name="Where the tokens go")).to_be_visible()
 
 

@@ -474,12 +474,68 @@ def test_saying_something_goes_back_to_the_newest_messages(app: Dashboard) -> No
 def test_an_address_opens_a_message(app: Dashboard) -> None:
     session = long_session(app, turns=60)
     app.at.query_params["session"] = session.id
-    app.at.query_params["message"] = "30"
+    app.at.query_params["m"] = "30"
 
     app.run()
 
     assert menus(app)[-1] == 30
-    assert "message" not in app.at.query_params
+    told = translate("chat.found", "en", seq=30)
+    assert f":material/target: {told}" in [caption.value for caption in app.at.caption]
+    app.at.button(key="chat_newest").click().run()
+    app.check()
+    assert "m" not in app.at.query_params
+    assert menus(app)[-1] == session_length(app, session)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_the_menu_of_a_message_tells_what_became_of_it(app: Dashboard, language: Language) -> None:
+    app.engine.store.save_setting("language:local", language)
+    session = app.engine.create_session("Ferry")
+    for number in range(30):
+        list(app.engine.chat(session.id, f"Question {number}: " + "and what about it? " * 20))
+    assert app.engine.compactions(session.id)
+    app.at.query_params["session"] = session.id
+    app.at.query_params["m"] = "4"
+    app.run()
+    assert translate("chat.story", language, seq="4") in [one.label for one in app.at.expander]
+
+    app.at.session_state[f"chat_story_{session.id}_4"] = True
+    app.run()
+    app.check()
+
+    story = app.engine.story(session.id, 4)
+    first = next(step for step in story.steps if not step.is_shown)
+    told = translate(
+        "chat.story.hidden", language, call=f"{first.call:,}", needed=f"{len(story.uses):,}"
+    )
+    assert told in app.texts()
+    table = next(one.value for one in app.at.dataframe)
+    assert list(table[translate("usage.call", language)]) == [step.call for step in story.steps]
+
+
+def test_another_session_is_shown_from_its_end(app: Dashboard) -> None:
+    session, other = long_session(app, turns=60), long_session(app, turns=60)
+    app.at.query_params["session"] = session.id
+    app.at.query_params["m"] = "30"
+    app.run()
+
+    app.at.selectbox(key="shell_session").set_value(other.id).run()
+    app.check()
+
+    assert "m" not in app.at.query_params
+    assert menus(app)[-1] == session_length(app, other)
+
+
+@pytest.mark.parametrize("wrong", ["0", "-3", "9999", "x", "1" * 40])
+def test_an_address_of_no_message_shows_the_newest(app: Dashboard, wrong: str) -> None:
+    session = long_session(app, turns=6)
+    app.at.query_params["session"] = session.id
+    app.at.query_params["m"] = wrong
+
+    app.run()
+    app.check()
+
+    assert menus(app)[-1] == session_length(app, session)
 
 
 def menus(app: Dashboard) -> list[int]:

@@ -18,6 +18,7 @@ from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
+from tests.losing_sessions import ticket_session
 
 
 @pytest.fixture
@@ -67,13 +68,14 @@ def test_a_compaction_is_told_with_its_numbers(app: Dashboard, language: Languag
 
     at = opened(app, session, language)
 
-    record = made.compaction
-    assert f"{record.before_tokens:,} → {record.after_tokens:,}" in app.texts()
+    record, effect = made.compaction, made.effect
+    assert effect is not None
+    assert f"≈{effect.without_tokens:,} → ≈{effect.with_tokens:,}" in app.texts()
     table = at.dataframe[0].value
     assert table[translate("compaction.state", language)][0] == translate(
         "compaction.state.active", language
     )
-    assert table[translate("common.segment.after", language)][0] == record.after_tokens
+    assert table[translate("compaction.call_with", language)][0] == effect.with_tokens
     strategy = translate("fact.strategy.keep_by_worth", language)
     assert strategy in table[translate("compaction.strategies", language)][0]
     assert table[translate("usage.seconds", language)][0] == made.details["seconds"]
@@ -118,7 +120,8 @@ def test_undo_and_redo_change_the_state_and_delete_nothing(app: Dashboard) -> No
 
 
 def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
-    at = opened(app, long_session(app))
+    session = long_session(app)
+    at = opened(app, session)
 
     at.button(key="compaction_compact").click().run()
     at.text_area(key="compact_summary").set_value("Only what matters.").run()
@@ -127,10 +130,37 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
 
     assert "Only what matters." in app.texts()
     (row,) = at.dataframe[0].value.to_dict("records")
-    steps = at.dataframe[1].value
+    seen = at.dataframe[1].value
+    assert list(seen["Represented"]) == [0, 0]
+    assert seen["Gone"][1] > 0  # the summary says nothing of them
+    steps = at.dataframe[2].value
+    made = app.engine.store.active_compaction(session.id)
+    assert made is not None
+    assert made.effect is not None
+    assert row["Next call with it"] == made.effect.with_tokens == made.compaction.after_tokens
     assert steps["Strategy"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
-    assert steps["After"].iloc[-1] == row["After"]
+    assert steps["After"].iloc[-1] == made.compaction.after_tokens
     assert list(steps["Before"])[1:] == list(steps["After"])[:-1]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_an_edited_summary_is_measured_before_it_is_confirmed(
+    app: Dashboard, language: Language
+) -> None:
+    session = app.engine.session(ticket_session(app.engine))
+    at = opened(app, session, language)
+    at.button(key="compaction_compact").click().run()
+    proposal = at.session_state["compact_proposal"]
+
+    at.text_area(key="compact_summary").set_value("Everything is fine.").run()
+    app.check()
+
+    edited = app.engine.edit(proposal, "Everything is fine.")
+    assert edited.effect is not None
+    more = len(edited.outcome.lost) - len(proposal.outcome.lost)
+    assert more > 0
+    assert translate("compact.loses_more", language, count=f"{more:,}") in app.texts()
+    assert f"≈{edited.effect.without_tokens:,} → ≈{edited.effect.with_tokens:,}" in app.texts()
 
 
 def test_the_dialog_and_the_page_count_the_same_folded_messages(app: Dashboard) -> None:
@@ -235,13 +265,33 @@ def test_shadow_mode_tells_what_it_would_have_done_newest_first(
 
     assert app.engine.compactions(session.id) == []
     table = at.dataframe[0].value
-    before = list(table[translate("common.segment.before", language)])
-    assert len(before) == 2
-    assert before == sorted(before, reverse=True)
-    newest, _ = app.engine.store.last_events(session.id, (PLANNED,), limit=2)
+    newest, first = app.engine.store.last_events(session.id, (PLANNED,), limit=2)
+    told = list(table[translate("compaction.call_without", language)])
+    assert told == [event.body["next_call_tokens"] for event in (newest, first)]
+    expected = list(table[translate("compaction.expected", language)])
+    assert [after < before for before, after in zip(told, expected, strict=True)] == [True, True]
     rule = rendered(from_json(newest.body["trigger"]), language)
     assert table[translate("compaction.trigger", language)][0] == rule
     assert translate("compaction.planned.on", language) in app.texts()
+
+
+def test_the_address_names_a_compaction(app: Dashboard) -> None:
+    session = long_session(app)
+    first = app.engine.compact(session.id)
+    for number in range(8):
+        list(app.engine.chat(session.id, f"And more of {number}: " + "what about it? " * 30))
+    second = app.engine.compact(session.id)
+    assert first is not None
+    assert second is not None
+    app.at.query_params["compaction"] = str(first.number)
+
+    at = opened(app, session)
+
+    (key,) = [box.key for box in at.selectbox if str(box.key).startswith("compaction_rows_")]
+    assert at.selectbox(key=key).value == first.id
+    at.selectbox(key=key).set_value(second.id).run()
+    app.check()
+    assert app.at.query_params["compaction"] == str(second.number)
 
 
 def test_folded_messages_are_listed_on_request(app: Dashboard) -> None:
@@ -348,9 +398,9 @@ def test_the_dialog_marks_estimates(app: Dashboard) -> None:
     at.button(key="compaction_compact").click().run()
     app.check()
 
-    before = app.engine.propose(session.id).record
-    assert before is not None
-    assert any(one.value.startswith(f"**≈{before.before_tokens:,} → ≈") for one in at.markdown)
+    effect = app.engine.propose(session.id).effect
+    assert effect is not None
+    assert any(f"**≈{effect.without_tokens:,} → ≈" in one.value for one in at.markdown)
 
 
 @pytest.mark.parametrize("language", languages())

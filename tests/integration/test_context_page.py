@@ -87,7 +87,7 @@ def test_a_shortened_output_stands_beside_its_original(app: Dashboard, language:
 def test_a_trigger_beyond_the_window_is_not_waited_for(app: Dashboard) -> None:
     session = app.engine.create_session("Short")
     app.engine.append(session.id, [{"role": "user", "content": "hello"}])
-    app.engine.save_policy(Scope(), {"trigger_ratio": 2.5})
+    app.engine.save_policy(Scope(), {"trigger_ratio": 1.0})
 
     opened(app, session)
 
@@ -191,3 +191,33 @@ def test_what_no_window_holds_cannot_be_shown_whole(app: Dashboard) -> None:
 
     assert at.button(key="context_restore_3").disabled
     assert translate("context.too_large", "en") in app.texts()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_rules_in_force_stand_with_their_messages_and_ended_ones_on_request(
+    app: Dashboard, language: Language
+) -> None:
+    session = app.engine.create_session("Rules")
+    said = ["Never restart db-7 on Mondays.", "From now on answer in French.", "Go on."]
+    for text in (*said, "From now on answer in German instead."):
+        app.engine.append(session.id, [{"role": "user", "content": text}])
+        app.engine.append(session.id, [{"role": "assistant", "content": "As you wish."}])
+
+    at = opened(app, app.engine.session(session.id), language)
+
+    assert translate("context.rules.all_said", language, count="2") in app.texts()
+    rule = translate("context.rules.rule", language)
+    (held,) = [table.value for table in at.dataframe if rule in table.value]
+    assert list(held[rule]) == [said[0], "From now on answer in German instead."]
+    at.session_state["context_rules_ended"] = True
+    at.run()
+    app.check()
+    _, ended = [table.value for table in at.dataframe if rule in table.value]
+    assert list(ended[rule]) == [said[1]]
+    assert list(ended[translate("context.rules.ended_by", language)]) == [7]
+
+
+def test_a_session_without_rules_says_so(app: Dashboard) -> None:
+    opened(app, with_output(app))
+
+    assert translate("context.rules.none", "en") in app.texts()

@@ -6,13 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from ctxcore.assembly.building import build_context
+from ctxcore.compaction.loss_report import visibility
 from ctxcore.engine.compactions import LossReport
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError
+from ctxcore.policy.values import Policy
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.values import Scope
 from tests.engines import START, engine_with
-from tests.losing_sessions import PART, losing_session, recorded_session, ticket_session
+from tests.losing_sessions import PART, TICKETS, losing_session, recorded_session, ticket_session
 
 
 def test_each_lost_fact_has_its_kind_place_and_worth() -> None:
@@ -59,7 +62,47 @@ def test_later_facts_do_not_change_what_was_lost() -> None:
 
         engine.append(session_id, [{"role": "user", "content": "Forget all that. See XYZ-77."}])
 
-        assert engine.losses(session_id, made.id) == before
+        after = engine.losses(session_id, made.id)
+        assert (after.lost, after.unplaced) == (before.lost, before.unplaced)
+
+
+def test_what_was_needed_is_counted_lost_or_not_and_under_each_preset() -> None:
+    with engine_with() as (engine, _):
+        session_id, made = losing_session(engine)
+        lost = engine.losses(session_id, made.id).lost or ()
+        kept = next(
+            ticket for ticket in TICKETS if ticket not in (made.compaction.facts_lost or ())
+        )
+        folded = f"Again {lost[0].text}, {lost[1].text} and {kept}."
+        assert str(engine.losses(session_id, made.id).verdict.reason).startswith("nothing was said")  # type: ignore[union-attr]  # looked for
+        engine.append(session_id, [{"role": "user", "content": folded}])
+
+        report = engine.losses(session_id, made.id)
+        others = engine.losses_under(session_id, made.id, Policy.presets())
+
+        assert report.verdict is not None
+        assert report.verdict.gone == 2
+        assert set(report.needed) >= {lost[0].text, lost[1].text}
+        assert report.verdict.needed == len(report.needed)
+        assert [one.preset for one in others] == list(Policy.presets())
+        assert all(one.gone is None or 0 <= one.gone <= report.verdict.needed for one in others)
+        assert any(one.gone is not None for one in others)
+
+
+def test_a_proposal_is_judged_by_what_the_messages_that_stay_use() -> None:
+    with engine_with() as (engine, _):
+        session_id = ticket_session(engine)
+        first = TICKETS[2]
+        engine.append(session_id, [{"role": "user", "content": f"And once more {first}?"}])
+
+        proposal = engine.propose(session_id)
+        judged = engine.proposed_losses(proposal)
+
+        assert {one.text for one in judged.lost} == {one.text for one in proposal.outcome.lost}
+        assert judged.verdict.needed >= judged.verdict.gone
+        written = engine.edit(proposal, "Everything is fine.")
+        worse = engine.proposed_losses(written).verdict
+        assert worse.gone >= judged.verdict.gone
 
 
 def test_an_undone_compaction_is_told_too() -> None:
@@ -102,6 +145,50 @@ def test_an_edited_summary_loses_what_it_does_not_say() -> None:
 
         assert made is not None
         assert made.compaction.facts_lost == lost[1:]
+
+
+def test_an_edit_is_measured_before_it_is_recorded() -> None:
+    with engine_with() as (engine, _):
+        session_id = ticket_session(engine)
+        proposal = engine.propose(session_id)
+
+        edited = engine.edit(proposal, "Everything is fine.")
+
+        assert engine.compactions(session_id) == []
+        assert edited.record is not None
+        assert proposal.record is not None
+        assert edited.record.summary == "Everything is fine."
+        gone = {one.text for one in edited.outcome.lost} - {
+            one.text for one in proposal.outcome.lost
+        }
+        assert gone
+        assert all(text in proposal.record.summary for text in gone)
+        assert edited.effect is not None
+        assert edited.after is not None
+        assert edited.effect.with_tokens == edited.after.tokens
+        assert edited.effect != proposal.effect
+        assert engine.edit(proposal, proposal.record.summary) is proposal
+        made = engine.confirm(proposal, summary="Everything is fine.")
+        assert made is not None
+        assert made.compaction == edited.record
+        assert made.effect == edited.effect
+
+
+def test_a_folded_message_is_represented_where_summary_or_facts_say_something_of_it() -> None:
+    with engine_with() as (engine, _):
+        session_id, made = losing_session(engine)
+        target = engine.call_target(session_id)
+        context = build_context(target.view, target.call, made.compaction)
+
+        seen = visibility(target.view, context, made.compaction)
+        silent = replace(made.compaction, summary="All is well.", facts="", lineage=())
+        told = f"{made.compaction.facts}\n{made.compaction.summary}"
+        named = [ticket for ticket in TICKETS if ticket in told]
+
+        assert named
+        assert seen.represented >= len(named) > 0
+        assert seen.shown + seen.represented + seen.gone == target.view.count()
+        assert visibility(target.view, context, silent).represented == 0
 
 
 def imported(engine: ContextEngine) -> tuple[str, LossReport]:

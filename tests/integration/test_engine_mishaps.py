@@ -399,6 +399,21 @@ def test_strategies_are_a_list_in_json() -> None:
         assert effective.source("strategies") == "user"
 
 
+def test_a_recount_beside_the_turns_moves_no_threshold() -> None:
+    with engine_with() as (engine, _):
+        session = engine.create_session(system="Rule: be as brief as you can. " * 150)
+        said = ({"role": "user", "content": f"fact {n}"} for n in range(600))
+        engine.append(session.id, said)
+
+        first = engine.call_target(session.id, model="gpt-4")
+        engine._services.recounts.wait()
+        second = engine.call_target(session.id, model="gpt-4")
+
+        assert (first.is_estimated, second.is_estimated) == (True, False)
+        assert first.call.budget == second.call.budget
+        assert engine.budget(session.id, first.call.policy, model="gpt-4") == first.call.budget
+
+
 def test_a_long_session_is_counted_anew_beside_its_turns() -> None:
     with engine_with() as (engine, _):
         session = engine.create_session()

@@ -243,7 +243,7 @@ def test_a_file_that_is_no_conversation_is_refused_with_a_sentence() -> None:
 def test_a_wrong_threshold_is_refused_with_field_value_and_range() -> None:
     scope = Scope(kind="user", owner="local")
     with engine_with() as (engine, _):
-        with pytest.raises(PolicyError, match=r"trigger_ratio.*17.*0\.01 to 10"):
+        with pytest.raises(PolicyError, match=r"trigger_ratio.*17.*0\.01 to 1"):
             engine.save_policy(scope, {"trigger_ratio": 17})
         with pytest.raises(PolicyError, match="no_such_field"):
             engine.save_policy(scope, {"no_such_field": 1})

@@ -9,10 +9,13 @@ from typing import Any
 
 import pytest
 
-from ctxcore.reasons.codes import LossCode
+from ctxcore.messages.values import JsonObject
+from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import LossCode, LossVerdictCode
 from ctxcore.store.values import Scope
 from dashboard.lost_facts import unpin_block
 from dashboard.texts import Language, languages, translate
+from dashboard.wording import name_text
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
 from tests.engines import START
 from tests.losing_sessions import losing_session, recorded_session, ticket_session
@@ -57,6 +60,51 @@ def test_lost_facts_are_listed_with_what_was_needed_first(
     kind = rendered(LossCode.IDENTIFIER(), language)
     assert f"{kind}: {len(lost):,}" in app.texts()
     assert any(lost[-1] in code.value for code in at.code)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_one_sentence_judges_and_the_presets_are_compared_on_request(
+    app: Dashboard, language: Language
+) -> None:
+    session_id, made = losing_session(app.engine)
+    lost = made.compaction.facts_lost or ()
+    app.engine.append(session_id, [{"role": "user", "content": f"What about {lost[-1]}?"}])
+
+    at = opened(app, session_id, language)
+
+    needed = len(app.engine.losses(session_id, made.id).needed)
+    sentence = rendered(LossVerdictCode.GONE(gone=1, needed=needed), language)
+    assert sentence in app.texts()
+    others = app.engine.losses_under(session_id, made.id, Policy.presets())
+    at.button(key=f"compaction_presets_{made.id}_ask").click().run()
+    app.check()
+    fits = next(one for one in others if one.gone is not None)
+    name = name_text("settings.preset", fits.preset)
+    told = translate("compaction.verdict.under", language, preset=name, gone=f"{fits.gone:,}")
+    assert told in app.texts()
+
+
+def test_dates_and_bare_numbers_are_folded_away(app: Dashboard) -> None:
+    session = app.engine.create_session("Dates")
+    said: list[JsonObject] = [{"role": "user", "content": "Go through all the deliveries."}]
+    for day in range(1, 29):
+        text = f"Looked at REQ-{4100 + day}, due 2026-03-{day:02}. " + "It is so. " * 40
+        said += [{"role": "assistant", "content": text}, {"role": "user", "content": "Go on."}]
+    app.engine.append(session.id, said)
+    no_facts: JsonObject = {"facts_ratio": None}
+    app.engine.save_policy(Scope(kind="session", owner=session.id), no_facts)
+    made = app.engine.compact(session.id)
+    assert made is not None
+    report = app.engine.losses(session.id, made.id)
+    ranks = [one.rank for one in report.lost or ()]
+    assert {"other", "minor"} <= set(ranks)
+
+    at = opened(app, session.id)
+
+    assert len(lost_table(at)) == len(ranks) - ranks.count("minor")
+    at.toggle(key=f"compaction_lost_{made.id}_minor").set_value(True).run()
+    app.check()
+    assert len(lost_table(at)) == len(ranks)
 
 
 @pytest.mark.parametrize("language", languages())

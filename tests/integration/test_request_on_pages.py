@@ -72,7 +72,7 @@ def test_nothing_is_read_before_the_section_is_opened(app: Dashboard) -> None:
 
     at = app.go("usage")
 
-    assert [shown.label for shown in at.expander].count(translate("usage.request", "en")) == 1
+    assert [shown.label for shown in at.expander].count(translate("usage.request", "en")) == 2
     assert not at.success
 
 

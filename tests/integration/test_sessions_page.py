@@ -185,7 +185,7 @@ def test_messages_are_found_by_their_words(app: Dashboard) -> None:
 
     assert "heron" in at.text[0].value
     link = at.get("page_link")[-1].proto
-    assert "message=1" in link.query_string
+    assert "m=1" in link.query_string
     at.text_input(key="sessions_query").set_value("pelican").run()
     app.check()
     assert translate("sessions.search.none", "en") in [info.value for info in at.info]

@@ -125,6 +125,46 @@ def test_one_field_or_all_go_back_to_the_parent(app: Dashboard) -> None:
     assert overrides(app) == {}
 
 
+def test_a_cleared_field_has_the_inherited_value(app: Dashboard) -> None:
+    opened(app)
+    typed(app, "trigger_ratio", 50.0)
+    typed(app, "reserve_tokens", 512)
+
+    typed(app, "trigger_ratio", None)
+    typed(app, "reserve_tokens", None)
+
+    assert overrides(app) == {}
+    assert app.at.number_input(key="settings_trigger_ratio").value == 80.0
+    assert app.at.number_input(key="settings_reserve_tokens").value == Policy().reserve_tokens
+    typed(app, "reserve_tokens", None)
+    assert app.at.number_input(key="settings_reserve_tokens").value == Policy().reserve_tokens
+
+
+def test_a_field_is_set_to_none_by_its_button(app: Dashboard) -> None:
+    at = opened(app)
+
+    at.button(key="settings_trigger_ratio_none").click().run()
+    app.check()
+
+    assert overrides(app) == {"trigger_ratio": None}
+    assert not [one for one in app.at.button if one.key == "settings_trigger_ratio_none"]
+    typed(app, "trigger_ratio", 60.0)
+    assert overrides(app) == {"trigger_ratio": 0.6}
+
+
+def test_tokens_are_those_of_the_session_as_on_the_other_pages(app: Dashboard) -> None:
+    session = app.engine.create_session("Chat", system="Rule: be as brief as you can. " * 150)
+    app.at.query_params["session"] = session.id
+    at = opened(app)
+
+    budget = app.engine.call_target(session.id).call.budget
+
+    assert budget is not None
+    assert f"{budget.target_tokens:,}" in at.markdown[0].value
+    told = app.texts()
+    assert f"compacts at {budget.trigger_tokens:,} of {budget.usable_tokens:,} usable" in told
+
+
 def test_an_older_version_can_be_brought_back(app: Dashboard) -> None:
     at = opened(app)
     typed(app, "fresh_turns", 5)
@@ -364,7 +404,7 @@ def test_a_wrong_environment_is_told_in_place_of_the_pages_until_it_is_corrected
     variable = "SUMMARIZATION_TRIGGER_RATIO"
     assert rendered(PlaceCode.VARIABLE(variable=variable), language) in shown
     assert {"en": "Trigger (%)", "zh": "触发线（%）"}[language] in shown
-    assert rendered(AllowedCode.NUMBER(low=0.01, high=10), language) in shown
+    assert rendered(AllowedCode.NUMBER(low=0.01, high=1), language) in shown
 
     monkeypatch.setenv("SUMMARIZATION_TRIGGER_RATIO", "0.8")
     app.run()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,17 @@ def figures(at: Any) -> dict[str, str]:
 
 
 def charts(at: Any) -> list[Any]:
+    """The charts below the timeline."""
+    return [drawn for drawn in _drawn(at) if "yaxis3" not in drawn["layout"]]
+
+
+def timeline(at: Any) -> dict[str, Any]:
+    """The traces of the timeline by their names."""
+    (drawn,) = [drawn for drawn in _drawn(at) if "yaxis3" in drawn["layout"]]
+    return {trace["name"]: trace for trace in drawn["data"]}
+
+
+def _drawn(at: Any) -> list[Any]:
     return [json.loads(chart.proto.spec) for chart in at.get("plotly_chart")]
 
 
@@ -90,8 +102,9 @@ def test_a_call_that_a_person_stopped_says_so(app: Dashboard, language: Language
     at = opened(app, session, language)
 
     column = translate("usage.error", language)
-    (table,) = [shown.value for shown in at.dataframe if column in shown.value]
-    assert list(table[column]) == [rendered(CallCode.STOPPED(), language)]
+    tables = [shown.value for shown in at.dataframe if column in shown.value]
+    stopped = [rendered(CallCode.STOPPED(), language)]
+    assert [list(table[column]) for table in tables] == [stopped, stopped]  # timeline and turn
 
 
 @pytest.mark.parametrize("language", languages())
@@ -211,13 +224,126 @@ def test_an_imported_transcript_is_asked_first_where_its_tokens_went(
 
     at = opened(app, session, language)
 
-    assert at.subheader[0].value == translate("usage.account", language)
-    assert figures(at)[translate("usage.figure.cost", language)] == translate(
-        "common.unknown", language
-    )
+    titles = [translate(name, language) for name in ("usage.timeline", "usage.account")]
+    assert [one.value for one in at.subheader[:2]] == titles
+    # 9,060 plain at 3, 10,000 cached at .3, 400 written at 3.75, 160 out at 15, each per million
+    assert figures(at)[translate("usage.figure.cost", language)] == "$0.034"
     tables = [frame.value for frame in at.dataframe]
-    assert "Read" in list(tables[0].iloc[:, 0])
-    assert "/project/greet.py" in list(tables[1].iloc[:, 0])
+    assert "Read" in list(tables[1].iloc[:, 0])
+    assert "/project/greet.py" in list(tables[2].iloc[:, 0])
+
+
+@pytest.mark.parametrize("language", languages())
+def test_the_timeline_has_a_point_for_each_call_and_tells_the_selected_one(
+    app: Dashboard, language: Language
+) -> None:
+    (session,) = app.engine.import_(claude_code_lines(), name="small.jsonl")
+    calls = app.engine.calls(session.id)
+
+    at = opened(app, session, language)
+
+    traces = timeline(at)
+    assert traces[translate("usage.part.cached", language)]["y"] == [1_000, 2_000, 3_000, 4_000]
+    assert traces[translate("usage.figure.cost", language)]["y"] == [call.cost for call in calls]
+    number = at.number_input(key=f"usage_timeline_call_{session.id}")
+    assert number.value == 4
+    number.set_value(2).run()
+    app.check()
+    assert app.at.query_params["call"] == "2"
+    name = translate("usage.timeline.call_of_turn", language, number="2", turn="1")
+    assert name in app.texts()
+
+
+def test_the_address_names_a_call(app: Dashboard) -> None:
+    (session,) = app.engine.import_(claude_code_lines(), name="small.jsonl")
+    app.at.query_params["call"] = "3"
+
+    at = opened(app, session)
+
+    assert at.number_input(key=f"usage_timeline_call_{session.id}").value == 3
+
+
+def test_the_address_names_a_turn(app: Dashboard) -> None:
+    session = chatted(app, 3)
+    app.at.query_params["turn"] = "2"
+
+    at = opened(app, session)
+
+    key = f"usage_turns_{session.id}_3_pick"
+    assert at.selectbox(key=key).value == "2"
+    at.selectbox(key=key).set_value("1").run()
+    app.check()
+    assert app.at.query_params["turn"] == "1"
+    assert translate("usage.verdicts", "en", number=1) in app.texts()
+
+
+def test_a_chat_s_timeline_is_by_segments_or_by_the_provider_s_count(app: Dashboard) -> None:
+    session = chatted(app, 20)
+    calls = [call for call in app.engine.calls(session.id) if call.purpose == "answer"]
+    folded = sum(call.compaction_id != before.compaction_id for before, call in pairwise(calls))
+
+    at = opened(app, session)
+
+    traces = timeline(at)
+    assert translate("common.segment.recent", "en") in traces
+    assert len(traces[translate("usage.compaction", "en")]["x"]) == folded > 0
+    control = at.segmented_control(key=f"usage_timeline_source_{session.id}")
+    control.set_value("provider").run()
+    app.check()
+    assert translate("usage.part.fresh", "en") in timeline(at)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_where_the_tokens_go_now_and_in_all_calls(app: Dashboard, language: Language) -> None:
+    (session,) = app.engine.import_(claude_code_lines(), name="small.jsonl")
+    at = opened(app, session, language)
+    once = _tool_table(at, language)
+
+    at.segmented_control(key="usage_account_view_3").set_value("sent").run()
+    app.check()
+
+    sent, cost = _tool_table(at, language), translate("usage.figure.cost", language)
+    total = translate("usage.sum", language)
+    assert all(sent[total] > once[total])
+    assert cost in sent
+    assert cost not in once
+    at.segmented_control(key="usage_account_view_3").set_value("now").run()
+    app.check()
+    assert list(_tool_table(at, language)[total]) == list(once[total])
+
+
+def test_what_a_chat_sent_in_all_calls_is_read_from_its_verdicts(app: Dashboard) -> None:
+    session = chatted(app, 20)
+    assert app.engine.compactions(session.id)
+    at = opened(app, session)
+
+    at.segmented_control(key="usage_account_view_3").set_value("sent").run()
+    app.check()
+
+    sizes = [call.estimate for call in app.engine.calls(session.id) if call.purpose == "answer"]
+    names = ("recent", "kept", "pinned", "summary", "recalled")
+    history = sum(size.get(name, 0) for size in sizes for name in names)
+    bars = next(drawn for drawn in charts(at) if drawn["data"][0].get("orientation") == "h")
+    drawn = sum(bars["data"][0]["x"])
+    assert history * 0.9 < drawn < history * 1.1
+
+
+def _tool_table(at: Any, language: Language) -> Any:
+    name = translate("usage.tool", language)
+    return next(frame.value for frame in at.dataframe if name in frame.value)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_why_a_cost_is_not_known_is_said(app: Dashboard, language: Language) -> None:
+    lines = claude_code_lines().replace("claude-sonnet-4-5", "nobody/knows")
+    (session,) = app.engine.import_(lines, name="small.jsonl")
+
+    at = opened(app, session, language)
+
+    unknown = translate("common.unknown", language)
+    assert figures(at)[translate("usage.figure.cost", language)] == unknown
+    assert "nobody/knows" in app.texts()
+    assert translate("usage.cost.settings", language) in app.texts()
 
 
 def test_numbers_of_a_chart_are_there_as_a_table(app: Dashboard) -> None:
@@ -227,7 +353,7 @@ def test_numbers_of_a_chart_are_there_as_a_table(app: Dashboard) -> None:
     at.run()
     app.check()
 
-    assert "System" in next(iter(frame.value.columns[1] for frame in at.dataframe))
+    assert any("System" in frame.value.columns for frame in at.dataframe)
     assert at.download_button(key="usage_turn_estimate_csv").label == "Download CSV"
 
 

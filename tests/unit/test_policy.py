@@ -138,7 +138,7 @@ def test_sliding_summary_has_its_documents_values() -> None:
     assert (policy.summary_max_tokens, policy.max_message_chars) == (1_024, 20_000)
 
 
-@pytest.mark.parametrize(("ratio", "automatic"), [(0.99, True), (1.0, False), (2, False)])
+@pytest.mark.parametrize(("ratio", "automatic"), [(0.99, True), (1.0, False)])
 def test_a_trigger_ratio_of_one_switches_automatic_compaction_off(
     ratio: float, automatic: bool
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from ctxcore.errors import PolicyError
 from ctxcore.policy.fields import PolicyField, fields_of
 from ctxcore.policy.markers import GROUPS, Count, Doc, Group, Score
-from ctxcore.policy.names import REMOVED, without_removed
+from ctxcore.policy.names import REMOVED, renewed
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
 from tests.processes import printed_by
@@ -42,7 +42,7 @@ def test_a_declaration_says_everything_of_its_field() -> None:
     )
     assert DECLARED["trigger_ratio"].kind == "percent"
     assert DECLARED["trigger_ratio"].is_optional
-    assert str(DECLARED["trigger_ratio"].allowed) == "a number from 0.01 to 10, or none"
+    assert str(DECLARED["trigger_ratio"].allowed) == "a number from 0.01 to 1, or none"
 
 
 def test_a_range_follows_from_the_type_where_that_says_it() -> None:
@@ -107,10 +107,18 @@ def test_what_was_removed_once_stays_in_the_table() -> None:
 
 
 def test_what_is_stored_loses_removed_fields_by_name() -> None:
-    kept, removed = without_removed({"name": "pi", "max_failures": 5, "fresh_turns": 1})
+    kept, removed = renewed({"name": "pi", "max_failures": 5, "fresh_turns": 1})
 
     assert kept == {"name": "pi", "fresh_turns": 1}
     assert removed == ("max_failures",)
+
+
+def test_a_stored_trigger_above_all_that_there_is_means_never_as_before() -> None:
+    assert renewed({"trigger_ratio": 2.5})[0] == {"trigger_ratio": 1.0}
+    assert renewed({"trigger_ratio": 0.5})[0] == {"trigger_ratio": 0.5}
+    assert renewed({"trigger_ratio": None})[0] == {"trigger_ratio": None}
+    with pytest.raises(PolicyError):
+        Policy().override(trigger_ratio=1.01)
 
 
 @pytest.mark.parametrize("name", REMOVED)

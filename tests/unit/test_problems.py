@@ -448,9 +448,7 @@ def test_what_is_allowed_keeps_its_numbers() -> None:
     with pytest.raises(PolicyError) as caught:
         Policy().override(trigger_ratio=11)
 
-    assert caught.value.allowed == AllowedCode.OR_NONE(
-        allowed=AllowedCode.NUMBER(low=0.01, high=10)
-    )
+    assert caught.value.allowed == AllowedCode.OR_NONE(allowed=AllowedCode.NUMBER(low=0.01, high=1))
 
 
 def test_a_broken_line_keeps_what_is_wrong_with_its_json() -> None:

@@ -148,7 +148,7 @@ def test_documents_that_contradict_each_other_are_both_named() -> None:
             "SUMMARIZATION_TRIGGER_RATIO",
             "80%",
             "trigger_ratio",
-            "a number from 0.01 to 10, or none",
+            "a number from 0.01 to 1, or none",
         ),
         ("SUMMARIZATION_TARGET_RATIO", "1.5", "target_ratio", "a number from 0.01 to 1"),
         ("CONTEXT_WINDOW_TOKENS", "many", "window_tokens", "a whole number of at least 1, or none"),
@@ -277,7 +277,7 @@ def test_off_in_the_block_switches_automatic_compaction_off(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("policy:\n  trigger_ratio: lots\n", 2, "'lots'; allowed: a number from 0.01 to 10"),
+        ("policy:\n  trigger_ratio: lots\n", 2, "'lots'; allowed: a number from 0.01 to 1"),
         ("policy:\n  trigger_ratio: '0.8'\n", 2, "'0.8'; allowed: a number"),
         ("policy:\n  fresh_turns: 2.5\n", 2, "2.5; allowed: a whole number"),
         ("policy:\n  name: best\n", 2, "policy field 'name' is 'best'; allowed: one of default"),

@@ -77,7 +77,7 @@ def test_a_breakdown_adds_up_to_its_window_in_the_order_shown() -> None:
 
     assert tuple(breakdown.to_dict()) == SEGMENTS
     assert SEGMENTS[:4] == ("system", "tools", "pinned", "facts")
-    assert SEGMENTS[-3:] == ("unattributed", "reserve", "free")
+    assert SEGMENTS[-3:] == ("unattributed", "free", "reserve")
     assert breakdown.input_tokens == 65
     assert (breakdown.reserve, breakdown.free) == (25, 10)
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,8 @@ def test_a_compaction_tells_trigger_steps_gain_and_summary(path: Path) -> None:
     assert "compacted (" in shown
     assert "input at the trigger" in shown
     assert "keep_by_worth" in shown
-    assert "messages folded" in shown
+    assert re.search(r"next call +[\d,]+ → [\d,]+ tokens, \d+ % less", shown)
+    assert re.search(r"folded +\d+ messages", shown)
     assert "folded into the summary" in shown
     assert "bedrock yes" in shown
 
@@ -35,6 +37,7 @@ def test_the_document_holds_the_same_numbers(path: Path) -> None:
     assert one["applied"] is True
     assert one["before_tokens"] == steps[0]["before_tokens"]
     assert one["after_tokens"] == steps[-1]["after_tokens"]
+    assert one["next_call"]["with_tokens"] == context["tokens"] < one["next_call"]["without_tokens"]
     assert context["tokens"] <= 1500
     assert steps[-1]["outcome"] == {"code": OutcomeCode.DONE, "text": "done"}
     assert one["summary"]
@@ -150,6 +153,10 @@ def test_of_many_lost_facts_the_first_are_named_and_all_in_the_document(tmp_path
     (one,) = results(run_json(*options))
     shown = " ".join(run(*options, columns=200).stdout.split())
 
-    lost = one["facts_lost"]
-    assert len(lost) > 8
-    assert f"{lost[7]} and {len(lost) - 8} more (--json)" in shown
+    shown_facts = [fact["text"] for fact in one["lost"] if fact["rank"] != "minor"]
+    minor = len(one["lost"]) - len(shown_facts)
+    assert {fact["text"] for fact in one["lost"]} == set(one["facts_lost"])
+    assert len(shown_facts) > 8
+    assert minor > 8
+    named = f"{shown_facts[7]} and {len(shown_facts) - 8} more (--json)"
+    assert f"{named} · {minor} dates and bare numbers" in shown

@@ -56,7 +56,9 @@ def test_the_question_names_tokens_and_what_is_folded(
     asked = answer(path, "c", monkeypatch).stderr
 
     assert re.search(r"due at [\d,]+ of 1,500 tokens", asked)
-    assert re.search(r"folds \d+ of messages \d+-\d+ \(\d+ turns\); [\d,]+ → about", asked)
+    assert re.search(
+        r"folds \d+ of messages \d+-\d+ \(\d+ turns\); next call [\d,]+ → about", asked
+    )
     for letter in "cdnr":
         assert f"\n  {letter}  " in asked
 

@@ -30,7 +30,7 @@ def test_every_field_is_listed_with_its_group_range_and_default() -> None:
     lines = lines_of("fields")
 
     assert [name for name in lines if name in fields_of(Policy)] == list(fields_of(Policy))
-    assert " ".join(lines["trigger_ratio"]) == "when a number from 0.01 to 10, or none 0.8"
+    assert " ".join(lines["trigger_ratio"]) == "when a number from 0.01 to 1, or none 0.8"
     assert " ".join(lines["is_shadow"]) == "when yes or no false"
 
 

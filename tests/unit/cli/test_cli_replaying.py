@@ -76,7 +76,12 @@ def test_prices_that_are_given_win_over_those_of_the_model(path: Path) -> None:
     (given,) = replays(run_json("replay", path, "--model", "gpt-4o", *prices))
 
     assert known["cost"] is not None
-    assert given["prices_per_million"] == {"input": 2.0, "cached_input": 0.5, "output": 8.0}
+    assert given["prices_per_million"] == {
+        "input": 2.0,
+        "cached_input": 0.5,
+        "cache_write": 2.0,
+        "output": 8.0,
+    }
     assert given["cost"] < given["cost_without_cache"]
 
 

@@ -45,7 +45,7 @@ def test_the_session_last_changed_comes_first_with_as_much_of_its_id_as_tells_it
 ) -> None:
     lines = run("sessions", "--database", path).stdout.splitlines()
 
-    assert lines[0].split() == ["id", "title", "messages", "model", "last", "changed"]
+    assert lines[0].split() == ["id", "title", "messages", "model", "cost", "last", "changed"]
     assert [line.split()[0] for line in lines[2:]] == [
         "harbour",
         "0f0f0f0f",
@@ -92,6 +92,7 @@ def test_the_document_has_whole_ids_and_times(path: Path) -> None:
         "title": "Late orders",
         "messages": 1,
         "model": "gpt-4o",
+        "cost": None,
         "changed_at": "2026-03-02T09:02:00+00:00",
     }
 

@@ -44,16 +44,22 @@ def test_a_plan_is_told_with_its_numbers() -> None:
     body: JsonObject = {
         "trigger": to_json(TriggerCode.MARKED()),
         "strategies": ["fold_oldest"],
-        "original_tokens": 100,
+        "original_tokens": 500,
+        "next_call_tokens": 100,
         "expected_tokens": 40,
-        "saved_ratio": 0.6,
         "messages_folded": 7,
     }
 
     [plan] = plans([event(PLANNED, body)])
 
-    assert (plan.before_tokens, plan.expected_tokens, plan.messages) == (100, 40, 7)
+    assert (plan.next_call_tokens, plan.expected_tokens, plan.messages) == (100, 40, 7)
     assert plan.saved_ratio == 0.6
+
+
+def test_a_plan_of_before_next_calls_were_recorded_says_nothing_of_them() -> None:
+    [plan] = plans([event(PLANNED, {"original_tokens": 500, "expected_tokens": 40})])
+
+    assert (plan.next_call_tokens, plan.saved_ratio) == (None, None)
 
 
 def test_a_damaged_reason_is_not_told() -> None:

@@ -52,17 +52,6 @@ def test_without_an_active_one_all_are_undone() -> None:
     assert {row.state for row in compaction_rows(TREE, None)} == {"undone"}
 
 
-def test_the_saved_share_is_unknown_where_nobody_said_how_large_it_was() -> None:
-    told, untold = (
-        compaction_rows([info(1, None)], None)[0],
-        compaction_rows([info(1, None, before_tokens=0)], None)[0],
-    )
-
-    assert told.saved_ratio == 0.6
-    assert untold.before_tokens is None
-    assert untold.saved_ratio is None
-
-
 def test_the_trigger_is_told_with_its_numbers() -> None:
     step = Step(
         strategy="fold_oldest", before_tokens=90, after_tokens=40, outcome=OutcomeCode.DONE()

@@ -161,7 +161,7 @@ def test_a_share_is_told_as_the_percentages_that_are_typed() -> None:
     ratio = field_named("facts_ratio")
 
     assert reason_text(as_typed(AllowedCode.OR_NONE(allowed=share), ratio)) == (
-        "a number from 0.1 % to 100 %, or nothing"
+        "a number from 0.1 % to 100 %, or none"
     )
     assert reason_text(as_typed(share, None)) == "a number from 0.001 to 1"
     assert reason_text(as_typed(as_reason("something new"), ratio)) == "something new"

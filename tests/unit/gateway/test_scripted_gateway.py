@@ -20,7 +20,6 @@ from ctxcore.gateway.errors import (
 )
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local import status
-from ctxcore.gateway.replies import Price
 from ctxcore.gateway.scripted import (
     Script,
     ScriptedModel,
@@ -42,6 +41,7 @@ from ctxcore.gateway.values import (
 )
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import JsonObject, Text, ToolCall
+from ctxcore.tokens.prices import Price
 from tests.limits import HANG_SECONDS
 
 QUICK = Retries(attempts=3, first_wait_seconds=0.001, max_wait_seconds=0.01)
@@ -150,18 +150,19 @@ def test_cached_and_thinking_tokens_are_reported_and_priced() -> None:
         input_tokens=1_000,
         cached_tokens=600,
         cache_write_tokens=100,
+        cache_hour_tokens=40,
         output_tokens=50,
         reasoning_tokens=20,
     )
-    price = Price(input=10, output=20, cached=1, cache_write=12)
+    price = Price(input=10, output=20, cached=1, cache_write=12, cache_hour=15)
     gateway = LiteLLMGateway(prices={"scripted/cached": price})
 
     with ScriptedModel("cached", [ScriptedReply(text="Hi", usage=usage)]) as script:
         reply = gateway.complete(request(script.model))
 
     assert reply.usage == usage
-    # 300 plain at 10, 600 cached at 1, 100 written at 12, 50 out at 20, each per million
-    assert reply.cost == pytest.approx((3_000 + 600 + 1_200 + 1_000) / 1_000_000)
+    # 300 plain at 10, 600 cached at 1, 60 written at 12, 40 for an hour at 15, 50 out at 20
+    assert reply.cost == pytest.approx((3_000 + 600 + 720 + 600 + 1_000) / 1_000_000)
 
 
 def test_an_unknown_price_is_no_price(gateway: LiteLLMGateway) -> None:

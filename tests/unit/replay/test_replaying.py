@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,14 +14,15 @@ from ctxcore.reasons.codes import BreakCode
 from ctxcore.replay import replaying
 from ctxcore.replay.references import LiteralUse
 from ctxcore.replay.replaying import Replaying
-from ctxcore.replay.values import Prices, Replay
+from ctxcore.replay.values import Replay
 from ctxcore.summarizers.protocol import SummaryRequest
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_message, counter_for
+from ctxcore.tokens.prices import Price
 from tests.histories import assistant, call, user
 from tests.processes import printed_under_hash_seeds
 
-PRICES = Prices(input=2.0, cached_input=0.5, output=8.0)
+PRICE = Price(input=2.0, cached=0.5, output=8.0)
 
 
 class Silent:
@@ -52,7 +54,7 @@ def talk(turns: int = 30) -> list[Message]:
 def replayed(usable: int = 2_000, preset: str = "default", **overrides: object) -> Replay:
     """The talk under a preset with some fields changed."""
     policy = Policy.preset(preset, **overrides)
-    return Replaying(Recording(talk()), prices=PRICES).under(policy, max_tokens=usable)
+    return Replaying(Recording(talk()), price=PRICE).under(policy, max_tokens=usable)
 
 
 @pytest.mark.parametrize("preset", Policy.presets())
@@ -154,18 +156,24 @@ def test_costs_are_those_of_the_tokens() -> None:
 def test_prices_are_those_of_the_model_where_none_are_given() -> None:
     info = model_info("gpt-4o")
 
-    prices = Replaying(Recording(talk(1), model="gpt-4o")).prices
+    price = Replaying(Recording(talk(1), model="gpt-4o")).price
 
     assert info.input_price is not None
-    assert prices.input == pytest.approx(info.input_price * 1e6)
+    assert price is not None
+    assert price.input == pytest.approx(info.input_price * 1e6)
     unknown = Replaying(Recording(talk(1))).under(Policy(), max_tokens=2_000)
     assert (unknown.cost, unknown.cost_without_cache) == (None, None)
 
 
-def test_cached_input_costs_as_other_input_where_nobody_says() -> None:
-    prices = Prices(input=2.0, output=8.0)
+def test_what_a_cache_takes_up_costs_what_the_model_charges_for_it() -> None:
+    price = replace(PRICE, cache_write=3.0)
+    replay = Replaying(Recording(talk()), price=price).under(Policy(), max_tokens=2_000)
 
-    assert prices.cost(input_tokens=1_000_000, cached_tokens=500_000, output_tokens=0) == 2.0
+    anew = replay.sent_tokens - replay.reused_tokens
+    parts = replay.reused_tokens * 0.5 + anew * 3.0 + replay.output_tokens * 8.0
+    assert replay.cost == pytest.approx(parts / 1e6)
+    whole = (replay.sent_tokens * 2.0 + replay.output_tokens * 8.0) / 1e6
+    assert replay.cost_without_cache == pytest.approx(whole)
 
 
 def test_a_call_that_cannot_be_made_misses_all_it_needs() -> None:
@@ -194,7 +202,7 @@ def test_of_many_calls_facts_are_looked_at_in_some(monkeypatch: pytest.MonkeyPat
 
 
 def test_one_replaying_serves_several_policies() -> None:
-    shared = Replaying(Recording(talk()), prices=PRICES)
+    shared = Replaying(Recording(talk()), price=PRICE)
 
     for preset in ("pi", "default"):
         one = shared.under(Policy.preset(preset), max_tokens=2_000)

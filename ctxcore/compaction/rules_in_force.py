@@ -1,0 +1,65 @@
+"""The standing instructions of a history: where they were said, what ended them, who says them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ctxcore.assembly.context import Context
+from ctxcore.assembly.history import HistoryView
+from ctxcore.compaction.loss_report import message_text
+from ctxcore.facts.ledger import Entry
+from ctxcore.facts.presence import SearchedText
+from ctxcore.plain import Plain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundRule(Plain):
+    """A standing instruction that was found; sequence numbers count from 1."""
+
+    text: str
+    seqs: tuple[int, ...]
+    """The messages that said it, oldest first; 0 stands for before the first."""
+    ended_by: int | None = None
+    """The message that took it back or replaced it; None: it is in force."""
+    replaced_by: str = ""
+    """What that message laid down in its place, if anything."""
+    is_said: bool | None = None
+    """Whether the next call says it; None where it is not in force."""
+
+
+def rules_in_force(view: HistoryView, context: Context) -> list[FoundRule]:
+    """The rules of `view` that hold, as first given; `context` is that of the next call."""
+    said = SearchedText("\n".join(message_text(group.message) for group in context.made_of))
+    return [
+        FoundRule(text=entry.text, seqs=entry.seqs, is_said=said.says(entry.fact))
+        for entry in view.standing()
+    ]
+
+
+def ended_rules(view: HistoryView) -> list[FoundRule]:
+    """The rules that a later message took back or replaced, the last one first."""
+    saying = (
+        seq
+        for seq, facts in view.facts()
+        if seq and any(fact.kind == "instruction" for fact in facts)
+    )
+    return [
+        rule
+        for seq in sorted(saying, reverse=True)
+        for rule in _gone(view.standing(until=seq - 1), view.standing(until=seq), seq)
+    ]
+
+
+def _gone(before: Sequence[Entry], after: Sequence[Entry], seq: int) -> Iterator[FoundRule]:
+    """The rules that message `seq` ended."""
+    still = {entry.text for entry in after}
+    new = [entry.text for entry in after if entry.seqs[0] == seq]
+    for entry in before:
+        if entry.text not in still:
+            yield FoundRule(
+                text=entry.text,
+                seqs=entry.seqs,
+                ended_by=seq,
+                replaced_by=new[0] if len(new) == 1 else "",
+            )

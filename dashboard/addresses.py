@@ -1,0 +1,70 @@
+"""Places of a session in the address of its page: a message, a call, a turn, a compaction.
+
+`/?session=…&m=135` is message 135. Numbers count from 1. A link takes a place; a page follows it,
+and names the place that a person chose, so that Back and a copied address lead there again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
+
+import streamlit as st
+
+Place: TypeAlias = Literal["m", "call", "turn", "compaction"]
+
+PAGES: Final[dict[Place, str]] = {
+    "m": "../pages/chat.py",
+    "call": "../pages/usage.py",
+    "turn": "../pages/usage.py",
+    "compaction": "../pages/compaction.py",
+}
+
+
+def named(place: Place) -> int | None:
+    """The number that the address names, if it is one."""
+    text = st.query_params.get(place, "")
+    return int(text) if text.isdecimal() and len(text) < 10 and int(text) else None
+
+
+def name_place(place: Place, number: int | None) -> None:
+    """Writes a place into the address, or takes it out."""
+    if number is None:
+        st.query_params.pop(place, None)
+    elif st.query_params.get(place) != str(number):
+        st.query_params[place] = str(number)
+
+
+def forget_places() -> None:
+    """Takes all places out of the address: they are of another session."""
+    for place in PAGES:
+        st.query_params.pop(place, None)
+
+
+def follow(place: Place, pick: str, options: Mapping[int, object]) -> None:
+    """Selects what the address names in the list with the key `pick`, once for each address.
+
+    `options` are the list's options by their numbers.
+    """
+    state, number, followed = st.session_state, named(place), f"{pick}_followed"
+    is_new = pick not in state or state.get(followed) != number  # a page that is left forgets it
+    if is_new and number is not None and number in options:
+        state[pick] = options[number]
+    state[followed] = number
+
+
+def name_choice(place: Place, pick: str, number: int, *, default: int) -> None:
+    """Names what is selected in the list with the key `pick`, unless it is the default."""
+    wanted = None if number == default and named(place) is None else number
+    name_place(place, wanted)
+    st.session_state[f"{pick}_followed"] = wanted
+
+
+def place_link(session_id: str, place: Place, number: int, *, label: str, icon: str) -> None:
+    """Draws a link to a place."""
+    st.page_link(
+        PAGES[place],
+        label=label,
+        icon=icon,
+        query_params={"session": session_id, place: str(number)},
+    )

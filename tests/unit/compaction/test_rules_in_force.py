@@ -1,0 +1,58 @@
+"""The rules of a history: which hold, what ended the others, and whether a call says them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ctxcore.assembly.building import Call, build_context
+from ctxcore.assembly.history import ListHistory
+from ctxcore.compaction.rules_in_force import ended_rules, rules_in_force
+from ctxcore.messages.values import Message
+from ctxcore.policy.values import Policy
+from ctxcore.tokens.count import counter_by_id
+from tests.histories import assistant, user
+
+COUNTER = counter_by_id("estimate:o200k")
+BAN, FRENCH = "Never restart db-7 on Mondays.", "From now on answer in French."
+GERMAN = "From now on answer in German instead."
+FREE = "You may restart db-7 on Mondays again."
+CALL = Call(policy=Policy(), counter=COUNTER)
+SAID: list[Message] = [
+    user(f"{BAN} {FRENCH}"),
+    assistant("Bien."),
+    user(GERMAN),
+    assistant("Gut."),
+    user(FREE),
+]
+
+
+def history(said: list[Message]) -> ListHistory:
+    return ListHistory(said, COUNTER)
+
+
+def test_a_rule_holds_until_one_takes_it_back_or_takes_its_place() -> None:
+    view = history(SAID)
+    context = build_context(view, CALL, None)
+
+    held = [(rule.text, rule.seqs, rule.is_said) for rule in rules_in_force(view, context)]
+    ended = [(rule.text, rule.ended_by, rule.replaced_by) for rule in ended_rules(view)]
+
+    assert held == [(GERMAN, (3,), True), (FREE, (5,), True)]
+    assert ended == [(BAN, 5, FREE), (FRENCH, 3, GERMAN)]
+
+
+def test_without_rules_there_is_nothing() -> None:
+    view = history([user("How far is it?"), assistant("Nine miles.")])
+
+    assert rules_in_force(view, build_context(view, CALL, None)) == []
+    assert ended_rules(view) == []
+
+
+def test_what_the_next_call_does_not_say_is_told() -> None:
+    view = history([user(BAN), assistant("As you wish. " * 200), user("Go on, please.")])
+    context = build_context(view, CALL, None)
+    without = tuple(group for group in context.made_of if BAN not in group.message.text)
+
+    (rule,) = rules_in_force(view, replace(context, made_of=without))
+
+    assert (rule.text, rule.is_said) == (BAN, False)
