@@ -41,6 +41,7 @@ from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progr
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
+from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
 from ctxcore.engine.stories import MessageStory, story_of
@@ -472,6 +473,20 @@ class ContextEngine:
             RecordNotFoundError: there is no such call.
         """
         return rebuilt_request(self._store, self._services.session(session_id), call_id)
+
+    def call_changes(
+        self, session_id: str, call_id: str, other_call_id: str
+    ) -> RequestChanges | None:
+        """What changed from the request of a call to that of another: how far both begin alike,
+        why they part, and every message that differs.
+
+        None where one of them cannot be made again; `call_request` says why.
+
+        Raises:
+            RecordNotFoundError: there is no such call.
+        """
+        before = self.call_request(session_id, call_id)
+        return compare_requests(before, self.call_request(session_id, other_call_id))
 
     def chat(
         self,

@@ -10,12 +10,12 @@ from streamlit.elements.plotly_chart import PlotlyState
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
 from dashboard.addresses import follow, name_place, place_link
+from dashboard.call_view.request import show_request
 from dashboard.reads import recorded, turn_beginnings
 from dashboard.safe_markdown import plain_label
 from dashboard.texts import about, language, t
 from dashboard.usage.charts import Line
 from dashboard.usage.parts import part_colors, part_names
-from dashboard.usage.request import show_request
 from dashboard.usage.rows import SOURCES, Source
 from dashboard.usage.timeline_chart import Wording, timeline_figure
 from dashboard.usage.timeline_rows import CallPoint, call_points, source_of, thinned

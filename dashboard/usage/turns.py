@@ -9,9 +9,9 @@ import streamlit as st
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
 from dashboard.addresses import follow, name_choice
+from dashboard.call_view.request import show_request
 from dashboard.reads import last_call_with_runs
 from dashboard.texts import t
-from dashboard.usage.request import show_request
 from dashboard.usage.rows import (
     TurnUsage,
     estimate_tokens,

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from ctxcore.reasons.codes import RequestCode
+from ctxcore.reasons.codes import BreakCode, RequestCode
 from ctxcore.store.values import CallInfo, SessionInfo
+from dashboard.call_view.messages import PART_CHARS
+from dashboard.call_view.request import to_json
 from dashboard.reads import call_request
 from dashboard.texts import Language, languages, translate
-from dashboard.usage.request import PART_CHARS, to_json
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
 from tests.small_transcript import claude_code_lines
 
@@ -113,3 +114,43 @@ def test_the_file_has_the_whole_request(app: Dashboard) -> None:
     assert [message["role"] for message in found["messages"]] == ["system", "user"]
     assert found["digest"] == call.digest
     assert found["max_output_tokens"] == 200
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_request_is_shown_in_the_form_of_each_provider(
+    app: Dashboard, language: Language
+) -> None:
+    session, call = _chatted(app)
+    at = _opened(app, session, call, language)
+    at.session_state[f"usage_request_view_{call.id}"] = "form"
+    app.run()
+    for shape, key in (("openai", "messages"), ("anthropic", "system"), ("gemini", "contents")):
+        at.session_state[f"usage_request_{call.id}_form"] = shape
+        app.run()
+        assert key in json.loads(at.code[-1].value)
+    accepted = translate("usage.request.accepted", language).replace("{provider}", "Anthropic")
+    assert any(accepted in shown.value for shown in at.markdown)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_request_is_compared_with_the_call_before(app: Dashboard, language: Language) -> None:
+    session, _ = _chatted(app)
+    app.engine.set_system(session.id, "You help in rhymes. Always.")
+    for _ in app.engine.chat(session.id, "And now?"):
+        pass
+    session, call = app.engine.session(session.id), app.engine.store.calls(session.id)[-1]
+    at = _opened(app, session, call, language)
+    at.session_state[f"usage_request_view_{call.id}"] = "changes"
+    app.run()
+
+    cause = rendered(BreakCode.SYSTEM(), language)
+    assert any(cause in shown.value for shown in at.warning)
+    column = translate("usage.changes.kind", language)
+    (table,) = [shown.value for shown in at.dataframe if column in shown.value]
+    kinds = [translate(f"usage.changes.{kind}", language) for kind in ("changed", "new")]
+    assert [kind in list(table[column]) for kind in kinds] == [True, True]
+    assert at.code[-1].value.splitlines() == [
+        "-You help.",
+        "+You help in rhymes.",
+        "+Always.",
+    ]

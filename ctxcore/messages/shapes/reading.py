@@ -12,8 +12,15 @@ from ctxcore.messages.shapes.anthropic import Anthropic
 from ctxcore.messages.shapes.gemini import Gemini
 from ctxcore.messages.shapes.openai_chat import OpenAIChat
 from ctxcore.messages.shapes.responses import Responses
-from ctxcore.messages.shapes.values import Codec, PassedMessages, Refuse, Shape
-from ctxcore.messages.values import Message
+from ctxcore.messages.shapes.values import (
+    Codec,
+    PassedMessages,
+    Refuse,
+    Sent,
+    SentGroup,
+    Shape,
+)
+from ctxcore.messages.values import JsonObject, Message
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.values import Reason, quoted
@@ -48,6 +55,16 @@ def parse_messages(messages: Given) -> list[Message]:
             place is named, e.g. `message 3`.
     """
     return list(read_list(messages).messages)
+
+
+def write_messages(messages: Iterable[Message], shape: Shape) -> list[JsonObject]:
+    """`messages` as dictionaries of `shape`; a provider that joins neighbours gets them joined.
+
+    Raises:
+        ValueError: there is no such shape.
+    """
+    groups = [SentGroup(message=one, sent=(Sent(message=one),)) for one in messages]
+    return codec_of(shape).back(groups, None)
 
 
 def parse_one(raw: Mapping[str, object]) -> Message:
