@@ -19,6 +19,8 @@ PAGES: Final[dict[Place, str]] = {
     "turn": "../pages/usage.py",
     "compaction": "../pages/compaction.py",
 }
+CONTEXT_PAGE: Final = "../pages/context.py"
+"""Shows a call as well: `call=` is its context there."""
 
 
 def named(place: Place) -> int | None:
@@ -60,10 +62,12 @@ def name_choice(place: Place, pick: str, number: int, *, default: int) -> None:
     st.session_state[f"{pick}_followed"] = wanted
 
 
-def place_link(session_id: str, place: Place, number: int, *, label: str, icon: str) -> None:
-    """Draws a link to a place."""
+def place_link(
+    session_id: str, place: Place, number: int, *, label: str, icon: str, page: str | None = None
+) -> None:
+    """Draws a link to a place, on its own page unless another is named."""
     st.page_link(
-        PAGES[place],
+        page or PAGES[place],
         label=label,
         icon=icon,
         query_params={"session": session_id, place: str(number)},

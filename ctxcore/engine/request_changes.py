@@ -75,7 +75,8 @@ def _changes(
 ) -> Iterator[Change]:
     """The same neighbours together, every other message by itself, in order.
 
-    Messages are the same one where they begin with the same message of the history or segment.
+    Messages are the same one where the first message of the history in them is the same, or else
+    the first other text.
     """
     if shared:
         yield Change(kind="same", before=0, after=0, count=shared)
@@ -96,7 +97,8 @@ def _changes(
 def _source(made: RebuiltMessage) -> int | str:
     if made.message.get("role") == "system":
         return "system"  # a new prompt takes the place of the one before
-    return next(iter(_sources(made)), "")
+    places = [part.at for part in made.parts if part.at is not None]
+    return next(iter(places or _sources(made)), "")
 
 
 def _matched(

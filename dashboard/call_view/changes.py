@@ -137,7 +137,7 @@ def _places(first: int | None, count: int) -> str:
 
 def _tokens(first: int | None, count: int, request: RebuiltRequest) -> int | None:
     if first is None:
-        return None
+        return 0
     sizes = [made.tokens for made in request.messages[first : first + count]]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == count else None

@@ -5,22 +5,19 @@ Tool output is shown in code blocks and table cells only, so nothing in it is re
 
 from __future__ import annotations
 
-from typing import get_args
-
 import streamlit as st
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import oversize_tokens
-from ctxcore.assembly.verdicts import VerdictKind
 from ctxcore.compression.extracting import elided_text
 from ctxcore.compression.markers import Elided
 from ctxcore.engine.services import CallTarget
 from ctxcore.store.values import SessionInfo
 from dashboard import numbers
-from dashboard.addresses import place_link
-from dashboard.context_page.cells import Cell, by_verdict, cells_figure, cells_of
+from dashboard.context_page.history_map import show_map
 from dashboard.context_page.marking import MOST_LINES
+from dashboard.context_page.past_call import chosen_call, show_past_call
 from dashboard.context_page.rules import show_rules
 from dashboard.context_page.shortened import (
     LeftOut,
@@ -36,7 +33,7 @@ from dashboard.safe_markdown import plain_label
 from dashboard.selection import session_title
 from dashboard.services import database_url, engine
 from dashboard.texts import t
-from dashboard.widgets import CONFIG, Row, plain_table, report_errors, show_problem, verdict_table
+from dashboard.widgets import Row, plain_table, report_errors, show_problem, verdict_table
 from dashboard.window_panel import trigger_level, window_panel
 from dashboard.wording import reason_text
 
@@ -49,9 +46,17 @@ PROBLEM = "context_problem"
 
 
 def show_context(session: SessionInfo) -> None:
-    """Draws what the next call of a session is sent, and the verdict on each message."""
+    """Draws what the next call of a session is sent, or a past one was: each message's verdict."""
     st.caption(plain_label(session_title(session)))
     show_problem(PROBLEM, max_chars=600)
+    number = chosen_call(session)
+    if number is None:
+        _next_call(session)
+    else:
+        show_past_call(session, number)
+
+
+def _next_call(session: SessionInfo) -> None:
     with st.spinner(t("context.working")):
         target = engine().call_target(session.id)
         context = build_context(target.view, target.call, target.record)
@@ -67,45 +72,8 @@ def _verdicts(session: SessionInfo, context: Context) -> None:
     before = sum(run.before_tokens for run in context.runs)
     after = sum(run.after_tokens for run in context.runs)
     st.caption(t("context.sent", before=numbers.tokens(before), after=numbers.tokens(after)))
-    _map(session, context)
+    show_map(session, context.runs, key="context_map", is_exact=context.is_exact)
     verdict_table(session.id, context.runs, key="context_runs", alt=t("context.verdicts"))
-
-
-def _map(session: SessionInfo, context: Context) -> None:
-    """Draws the history as cells by verdict; under the selected one stands a link to it."""
-    cells = cells_of(context.runs)
-    if not cells:
-        return
-    kinds = get_args(VerdictKind)
-    event = st.plotly_chart(
-        cells_figure(
-            cells, names={kind: t(f"usage.verdict.{kind}") for kind in kinds}, told=_cell_text
-        ),
-        key=f"context_map_{session.id}",
-        alt=t("context.map.alt"),
-        config=dict(CONFIG),
-        on_select="rerun",
-        selection_mode="points",
-    )
-    chosen = event.selection.points
-    if not chosen:
-        size = numbers.tokens(cells[0].tokens, is_exact=context.is_exact)
-        st.caption(t("context.map.told", tokens=size))
-        return
-    _, places = by_verdict(cells)[int(chosen[0]["curve_number"])]
-    cell = cells[places[int(chosen[0]["point_index"])]]
-    with st.container(horizontal=True, vertical_alignment="center", key="context_map_chosen"):
-        st.caption(_cell_text(cell).replace("<br>", " · "), width="content")
-        label = t("common.open_message", seq=f"{cell.first:,}")
-        place_link(session.id, "m", cell.first, label=label, icon=":material/chat:")
-
-
-def _cell_text(cell: Cell) -> str:
-    """What a cell stands for: its messages, what became of them, its size."""
-    name = "one" if cell.first == cell.last else "several"
-    messages = t(f"context.map.{name}", first=f"{cell.first:,}", last=f"{cell.last:,}")
-    size = t("chat.size", tokens=numbers.tokens(cell.tokens))
-    return "<br>".join((messages, t(f"usage.verdict.{cell.verdict}"), size))
 
 
 def _shortened(session: SessionInfo, target: CallTarget, context: Context) -> None:

@@ -16,6 +16,7 @@ from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run
 from ctxcore.formats.report import TokenReport
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
 from ctxcore.tokens.factors import CountFactor, learn_factor
+from dashboard.call_view.sizes import estimate_tokens, sent_tokens
 
 Mode: TypeAlias = Literal["turn", "context", "total"]
 Source: TypeAlias = Literal["estimate", "provider"]
@@ -111,19 +112,6 @@ def totals_of(calls: Sequence[CallInfo]) -> Totals:
         output=known_sum(calls, lambda call: call.output_tokens),
         cost=known_sum(calls, lambda call: call.cost),
     )
-
-
-def estimate_tokens(call: CallInfo) -> int | None:
-    """Our count of the input of the call; None for imported calls."""
-    if not call.estimate:
-        return None
-    return sum(call.estimate.get(name, 0) for name in INPUT_SEGMENTS)
-
-
-def sent_tokens(call: CallInfo) -> int | None:
-    """The input of the call: our count, else the provider's."""
-    ours = estimate_tokens(call)
-    return call.input_tokens if ours is None else ours
 
 
 def known_sum(calls: Iterable[CallInfo], value: Callable[[CallInfo], float | None]) -> KnownSum:

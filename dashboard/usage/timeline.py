@@ -9,7 +9,7 @@ from streamlit.elements.plotly_chart import PlotlyState
 
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
-from dashboard.addresses import follow, name_place, place_link
+from dashboard.addresses import CONTEXT_PAGE, follow, name_place, place_link
 from dashboard.call_view.request import show_request
 from dashboard.reads import recorded, turn_beginnings
 from dashboard.safe_markdown import plain_label
@@ -213,6 +213,9 @@ def _call(session: SessionInfo, point: CallPoint) -> None:
     if call.seq is not None:
         answer = t("usage.timeline.answer", seq=f"{call.seq:,}")
         place_link(session.id, "m", call.seq, label=answer, icon=":material/chat:")
+    label = t("usage.timeline.context")
+    icon = ":material/visibility:"
+    place_link(session.id, "call", point.number, label=label, icon=icon, page=CONTEXT_PAGE)
     show_request(session, [call], place="usage_timeline")
 
 

@@ -10,15 +10,14 @@ from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
 from dashboard.addresses import follow, name_choice
 from dashboard.call_view.request import show_request
+from dashboard.call_view.sizes import estimate_tokens, sent_tokens
 from dashboard.reads import last_call_with_runs
 from dashboard.texts import t
 from dashboard.usage.rows import (
     TurnUsage,
-    estimate_tokens,
     is_summary,
     known_sum,
     not_sent,
-    sent_tokens,
 )
 from dashboard.widgets import Row, csv_button, plain_table, table_with_choice, verdict_table
 from dashboard.wording import reason_text

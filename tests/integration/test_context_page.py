@@ -221,3 +221,31 @@ def test_a_session_without_rules_says_so(app: Dashboard) -> None:
     opened(app, with_output(app))
 
     assert translate("context.rules.none", "en") in app.texts()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_past_call_has_its_map_its_verdicts_and_what_was_sent(
+    app: Dashboard, language: Language
+) -> None:
+    session = with_output(app)
+    for question in ("Which is the largest?", "And the smallest?"):
+        for _ in app.engine.chat(session.id, question):
+            pass
+    app.at.query_params["call"] = "1"
+
+    at = opened(app, app.engine.session(session.id), language)
+
+    assert at.segmented_control(key=f"context_moment_{session.id}").value == "past"
+    assert at.number_input(key=f"context_moment_{session.id}_number").value == 1
+    verdict = translate("usage.verdict", language)
+    (table,) = [shown.value for shown in at.dataframe if verdict in shown.value]
+    call = app.engine.store.calls(session.id, with_runs=True)[0]
+    assert list(table[translate("common.segment.before", language)]) == [
+        run.before_tokens for run in call.runs
+    ]
+    assert translate("usage.request", language) in [shown.label for shown in at.expander]
+
+    at.segmented_control(key=f"context_moment_{session.id}").set_value("next")
+    app.run()
+    assert "call" not in app.at.query_params
+    assert translate("context.rules", language) in app.texts()

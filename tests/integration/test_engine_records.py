@@ -441,6 +441,7 @@ def test_after_three_failures_nothing_is_tried_until_a_person_asks() -> None:
 
         for number in range(6):
             ended(other.chat(session_id, f"go on {number}"))
+            other.wait(session_id)  # rules are checked in the background
         assert failing.asked == 3
 
         assert other.compact(session_id) is None

@@ -13,16 +13,15 @@ from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run, VerdictKind
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.store.values import CallInfo, CompactionInfo, TurnInfo
+from dashboard.call_view.sizes import estimate_tokens, sent_tokens
 from dashboard.usage.rows import (
     Compared,
     KnownSum,
     bars,
     compared,
     error_band,
-    estimate_tokens,
     known_sum,
     not_sent,
-    sent_tokens,
     totals_of,
     turn_rows,
 )
