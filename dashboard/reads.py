@@ -6,7 +6,7 @@ session before anything cached is returned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -74,10 +74,15 @@ def calls_of(session: SessionInfo) -> tuple[CallInfo, ...]:
 
 def last_call_with_runs(session: SessionInfo, calls: Sequence[CallInfo]) -> CallInfo | None:
     """The last of `calls` that recorded a verdict on each message, with its runs."""
-    found = engine().session(session.id)
-    runs = _runs(database_url(), found.id, tuple(call.id for call in calls))
+    runs = runs_of(session, [call.id for call in calls])
     with_runs = [replace(call, runs=runs[call.id]) for call in calls if runs.get(call.id)]
     return with_runs[-1] if with_runs else None
+
+
+def runs_of(session: SessionInfo, call_ids: Sequence[str]) -> Mapping[str, tuple[Run, ...]]:
+    """The verdicts on the messages of these calls, by call id."""
+    found = engine().session(session.id)
+    return _runs(database_url(), found.id, tuple(call_ids))
 
 
 def call_request(session: SessionInfo, call_id: str) -> RebuiltRequest:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from ctxcore.assembly.verdicts import INPUT_SEGMENTS, SEGMENTS, Breakdown, Segment
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS, SEGMENTS, Breakdown, Segment, VerdictKind
 from ctxcore.budget import TokenBudget
 from dashboard import numbers
 
@@ -30,6 +30,14 @@ SEGMENT_COLORS: Final[dict[Segment, str]] = {
     "free": "#80879033",
 }
 """Hues of Okabe and Ito, distinguishable with colour blindness; `free` is translucent."""
+
+VERDICT_COLORS: Final[dict[VerdictKind, str]] = {
+    "kept": "#56B4E9",
+    "compressed": "#E69F00",
+    "summarized": "#009E73",
+    "recalled": "#CC79A7",
+    "dropped": "#999999",
+}
 
 TRIGGER_COLOR = "#D55E00"
 TARGET_COLOR = "#009E73"

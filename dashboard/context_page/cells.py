@@ -7,17 +7,11 @@ from dataclasses import dataclass
 
 from ctxcore.assembly.verdicts import Run, VerdictKind
 from dashboard.widgets import Figure
+from dashboard.window_chart import VERDICT_COLORS
 
 MOST_CELLS = 200
 ROW_CELLS = 40  # chosen: five rows beside each other fit a wide screen, and a narrow one
 _ROW_PIXELS = 24
-_COLORS: Mapping[VerdictKind, str] = {
-    "kept": "#56B4E9",
-    "compressed": "#E69F00",
-    "summarized": "#009E73",
-    "recalled": "#CC79A7",
-    "dropped": "#999999",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +90,8 @@ def cells_figure(
 def by_verdict(cells: Sequence[Cell]) -> list[tuple[VerdictKind, list[int]]]:
     """The verdicts that occur, each with the places of its cells."""
     found = {
-        kind: [at for at, cell in enumerate(cells) if cell.verdict == kind] for kind in _COLORS
+        kind: [at for at, cell in enumerate(cells) if cell.verdict == kind]
+        for kind in VERDICT_COLORS
     }
     return [(kind, places) for kind, places in found.items() if places]
 
@@ -118,6 +113,6 @@ def _bars(
         "text": [told(cells[at]) for at in places],
         "textposition": "none",
         "hovertemplate": "%{text}<extra></extra>",
-        "marker": {"color": _COLORS[kind], "line": {"width": 0}},
+        "marker": {"color": VERDICT_COLORS[kind], "line": {"width": 0}},
         "unselected": {"marker": {"opacity": 0.45}},
     }

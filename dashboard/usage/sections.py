@@ -40,6 +40,7 @@ from dashboard.usage.rows import (
     turn_rows,
 )
 from dashboard.usage.signals import show_signals
+from dashboard.usage.survival import show_survival
 from dashboard.usage.timeline import show_timeline
 from dashboard.usage.turns import show_turns
 from dashboard.widgets import Row, chart, empty_state, plain_table
@@ -59,6 +60,7 @@ def show_usage(session: SessionInfo) -> None:
     is_imported = bool(calls) and all(call.is_imported for call in calls)
     if calls:
         show_timeline(session, calls, _limits(session))
+        show_survival(session, calls)
     if is_imported or not calls:
         show_account(session)
     if calls:

@@ -409,3 +409,21 @@ def test_the_session_of_somebody_else_stays_closed(app: Dashboard) -> None:
 
     assert "Theirs" not in app.texts()
     assert at.info
+
+
+@pytest.mark.parametrize("language", languages())
+def test_the_survival_map_is_drawn_once_it_is_opened(app: Dashboard, language: Language) -> None:
+    session = chatted(app, 3)
+    at = opened(app, session, language)
+    kept = translate("usage.verdict.kept", language)
+    assert not [one for one in charts(at) if one["data"][0]["type"] == "heatmap"]
+
+    at.session_state["usage_survival"] = True
+    app.run()
+
+    (drawn,) = [one for one in charts(at) if one["data"][0]["type"] == "heatmap"]
+    heatmap = drawn["data"][0]
+    assert heatmap["x"] == ["1", "2", "3"]
+    assert heatmap["y"] == ["1", "2", "3", "4", "5"]
+    assert heatmap["text"][0] == [kept, kept, kept]
+    assert heatmap["text"][4] == ["", "", kept]
