@@ -64,7 +64,11 @@ def _column(runs: Sequence[Run], size: int, count: int) -> list[VerdictKind | No
         for at in range(run.first // size, run.last // size + 1):
             shared = min(run.last + 1, (at + 1) * size) - max(run.first, at * size)
             rows[at][run.verdict] = rows[at].get(run.verdict, 0) + shared
-    return [max(row, key=row.__getitem__) if row else None for row in rows]
+    return [_most(row) for row in rows]
+
+
+def _most(counts: Mapping[VerdictKind, int]) -> VerdictKind | None:
+    return max(counts, key=lambda kind: counts[kind]) if counts else None
 
 
 def survival_figure(
