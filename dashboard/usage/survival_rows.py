@@ -68,7 +68,8 @@ def _column(runs: Sequence[Run], size: int, count: int) -> list[VerdictKind | No
 
 
 def _most(counts: Mapping[VerdictKind, int]) -> VerdictKind | None:
-    return max(counts, key=lambda kind: counts[kind]) if counts else None
+    kinds: list[VerdictKind] = sorted(counts, key=lambda kind: counts[kind])
+    return kinds[-1] if kinds else None
 
 
 def survival_figure(
