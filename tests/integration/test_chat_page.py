@@ -493,6 +493,7 @@ def test_the_menu_of_a_message_tells_what_became_of_it(app: Dashboard, language:
     session = app.engine.create_session("Ferry")
     for number in range(30):
         list(app.engine.chat(session.id, f"Question {number}: " + "and what about it? " * 20))
+    app.engine.wait(session.id)
     assert app.engine.compactions(session.id)
     app.at.query_params["session"] = session.id
     app.at.query_params["m"] = "4"

@@ -278,8 +278,10 @@ def test_shadow_mode_tells_what_it_would_have_done_newest_first(
 def test_the_address_names_a_compaction(app: Dashboard) -> None:
     session = long_session(app)
     first = app.engine.compact(session.id)
-    for number in range(8):
-        list(app.engine.chat(session.id, f"And more of {number}: " + "what about it? " * 30))
+    more = "what about it? " * 30
+    for number in range(8):  # appended, as after a turn a compaction may begin in the background
+        said = {"role": "user", "content": f"And more of {number}: {more}"}
+        app.engine.append(session.id, [said, {"role": "assistant", "content": f"It is {number}."}])
     second = app.engine.compact(session.id)
     assert first is not None
     assert second is not None

@@ -28,6 +28,7 @@ def folded_session(engine: ContextEngine) -> str:
     list(engine.chat(session.id, ODD))
     for number in range(12):
         list(engine.chat(session.id, f"Question {number}: " + "and what about it? " * 20))
+    engine.wait(session.id)
     engine.compact(session.id)
     return session.id
 
