@@ -25,9 +25,9 @@ price: price fee rate rent 价格 单价 费用 租金
 limit: cap ceiling limit maximum max quota 上限 限额 额度 最大值
 least: minimum floor 下限 最小值
 name: name codename label title nickname 名称 名字 代号 昵称 标题
-owner: owner owns owned belongs lead duty charge responsible 负责人 对接人 负责 值班
+owner: owner owns owned belong lead duty charge responsible 负责人 对接人 负责 值班
 contact: contact 联系人
-approver: approver approves 审批人
+approver: approver approves approve approving approval 审批人
 reviewer: reviewer reviews 评审人 审核人
 branch: branch 分支
 commit: commit 提交号
@@ -64,7 +64,7 @@ vendor: vendor supplier provider carrier 供应商 服务商 承运商
 hotel: hotel 酒店
 flight: flight 航班
 seat: seat 座位
-phase: phase 阶段
+phase: phase stage 阶段
 server: server cluster 服务器 集群
 bucket: bucket 存储桶
 project: project 项目
@@ -72,6 +72,24 @@ repository: repository repo 仓库
 """
 _SEVERAL: Final = frozenset({"project", "name"})  # also what other things are told apart by
 NAMING: Final = frozenset({"calling", "called", "designated", "nicknamed"})
+_TAKEN: Final = """
+took over;taken over;takes over;taking over;handed to;handed over to;passed to
+"""
+_HANDLED: Final = f"""
+handles;handling;handled by;covers;covering;covered by;manages;managing;managed by;looks after
+looking after;looked after by;takes care;took care;taken care;taking care
+{_TAKEN}
+"""
+
+
+def _phrases(table: str) -> list[str]:
+    return re.split("[;\n]+", table.strip())
+
+
+_TAKES, _HANDLES = "|".join(_phrases(_TAKEN)), "|".join(_phrases(_HANDLED))
+HANDLES: Final = late(rf"\b(?:{_HANDLES})\b")  # as an owner does, and others beside them
+_HANDLER: Final = rf"[A-Z][a-z]{{2,}}(?= (?:(?:is|has|will|now|just) )*(?:{_HANDLES}|owns)\b)"
+ON_CALL: Final = late(r"\b(?:on[- ]call(?: rotation| duty| shift)?|pager(?: duty)?)\b")
 HEAD_OF: Final = {
     (stem(word) if word.isascii() else word): name
     for row in re.split(r"\n(?=\S)", _HEADS.strip())
@@ -103,18 +121,23 @@ EMPTY: Final = word_set("""
     below under total exactly around again point pick treat longer than rather per each been rotat
     rotated never must shall need needs new correction actual replac replaced forget drop refer
     known base
+    doe without explicit pass exceed nobody anyone anybody els shar disclos reveal activ parked
     work works working official fact rule not set back becom becomes belong belongs from until
 """)
+_TURN: Final = "raise|lower|increase|reduce|bump|extend|push"
+TURN: Final = late(rf"^\W*(?:{_TURN})\b")  # an order, not the lower one of two
 FORM = late(
     r"\b(?:is|are|will be|becomes?|lives?|runs?|sits?|belongs?|owns?|goes to|stays|moved|moves"
     r"|changed|changes|switched|switches|renamed|designated|rotated|fixed|capped|set|scheduled"
-    r"|hosted|handles|we call|(?:using|calling|work(?:ing)? on|switch(?:ing)? to|go(?:ing)? with"
+    r"|parked|branched|rebased|may approve|needs? approval"
+    rf"|{_HANDLES}"
+    r"|hosted|we call|(?:using|calling|work(?:ing)? on|switch(?:ing)? to|go(?:ing)? with"
     r"|report to|refer to|wants|prefers|must|shall|stays?))\b|'s (?:now )?(?:at|in|on|called)\b"
     r"|^(?:(?:please|let'?s|ok(?:ay)?|so|and|but|then|now|actually|instead|just|we|we'll|we now"
     r"|i want to|you can|from now on|for now|going forward)\W+)*(?:never|do not|don't|only"
     r"|use|set|make|switch|change|move|point|update|call|name|rename|keep|put|send|deploy|report"
     r"|write|take|go with|replace|treat"
-    r"|raise|lower|increase|reduce|bump|extend|push|pin)\b"
+    rf"|{_TURN}|pin)\b"
 )
 NOT = late(
     r"\?|\b(?:if|whether|unless|would|could|might|maybe|perhaps|suppos\w*|imagine|assum\w*"
@@ -125,18 +148,19 @@ NOT = late(
     r"|thinking of|thinking about|than|versus|vs|like|similar|compared|he said|she said|they said"
     r"|says|told|heard|according|apparently|reportedly|claims?|wrote|quoted?|often|usually"
     r"|sometimes|either|or(?! (?:below|above|less|more|fewer|under|over)\b)"
-    r"|only works|fails?|failed|failing|looks?|seems?|feels?|think|guess|hope"
+    r"|only works|fails?|failed|failing|looks?(?! after)|seems?|feels?|think|guess|hope"
     r"|wish|one of|some of|most|many|both|between)\b"
 )
 SIGN = late(
     r"\b(?:now|instead|mov(?:e|ed|es|ing)|chang(?:e|ed|es|ing)|switch(?:ed|es|ing)?|updat(?:e|ed)"
     r"|new|renam(?:e|ed)|rotat(?:e|ed)|no longer|from now on|going forward|actually|correction"
     r"|replac(?:e|ed|es|ing)|forget|anymore|make (?:it|the|that|our|my)|back to|rais(?:e|ed)"
-    r"|lower(?:ed)?|increas(?:e|ed)|reduc(?:e|ed)|bump(?:ed)?|extend(?:ed)?|push(?:ed)?)\b"
+    r"|lower(?:ed)?|increas(?:e|ed)|reduc(?:e|ed)|bump(?:ed)?|extend(?:ed)?|push(?:ed)?"
+    rf"|{_TAKES})\b"
 )
 OLD = late(  # before a value that holds no more
-    r"(?:instead of|rather than|not|forget(?: about)?|drop|from|replac(?:e|es|ing)|no longer"
-    r"|retire)(?: the| our| to| on| in| at)?\W{0,3}$"
+    r"(?:instead of|rather than|not|forget(?: about)?|drop|(?<!approval )from|replac(?:e|es|ing)"
+    r"|no longer|retire)(?: the| our| to| on| in| at)?\W{0,3}$"
 )
 _NUMBERS: Final = (
     "one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|forty|fifty"
@@ -166,13 +190,18 @@ _VALUES: Final = {
     "code": r"(?<![\w./-])(?=[\w./#-]*(?:\d|[a-z][./][A-Za-z]|_))(?=[\w./~#-]*[A-Za-z])"
     r"[A-Za-z~/][\w./~#-]{1,60}(?<=\w)|(?<![\w./-])(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])"
     r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?",
-    "number": r"(?<![\w.-])\d[\d,.]*(?<=\d)(?:\s?(?:%|ms|s|seconds?|min(?:utes?)?|hours?|days?"
+    "number": r"(?<![\w.-])\d{1,3} of \d{1,3}(?![\w-])"
+    r"|(?<![\w.-])\d[\d,.]*(?<=\d)(?:\s?(?:%|ms|s|seconds?|min(?:utes?)?|hours?|days?"
     r"|weeks?|[KMGT]i?B|people|guests|秒|分钟|小时|天|人|个|次|倍))?(?![\w-])",
     "name": r"(?<![\w.])(?:[A-Z][a-z]+(?:[ -][A-Z][\w.]*){1,3}|(?<=[a-z,] )[A-Z][a-z]{2,}\w*)"
+    rf"|^(?!(?:She|They|You|This|That|Who|Nobody|Someone|Everyone)\b){_HANDLER}"
     r"|`[^`\n]{2,40}`",
 }
 VALUE = {kind: late(source) for kind, source in _VALUES.items()}
-ANY = late(r"\d|://|@|`|[a-z][./_][A-Za-z]|[a-z,] [A-Z][a-z]|^\W*[A-Z]\w+ [A-Z][a-z]|dollars|euros")
+ANY = late(
+    r"\d|://|@|`|[a-z][./_][A-Za-z]|[a-z,] [A-Z][a-z]|^\W*[A-Z]\w+ [A-Z][a-z]|dollars|euros"
+    rf"|^\W*{_HANDLER}"
+)
 UNNAMED = late(
     r"://|@|\d:\d|\d[ap]m|\d-\d\d|\d (?:of )?[jfmasond][aepuco][nbrylgptvc]"
     r"|\b[jfmasond][aepuco][nbrylgptvc][a-z]* \d"
@@ -180,13 +209,15 @@ UNNAMED = late(
 NAMES: Final = frozenset(
     form for word in re.findall("[a-z-]+", _HEADS) for form in (word, f"{word}s")
 ) | word_set("""
-    calling called designated nicknamed monday tuesday wednesday thursday friday saturday sunday
-""")
+    calling called designated nicknamed pager on-call
+    monday tuesday wednesday thursday friday saturday sunday
+""").union(phrase.split()[0] for phrase in _phrases(_HANDLED))
 STRONG: Final = frozenset({"address", "mail", "day", "clock"})
 TOLD_BESIDE: Final = frozenset({"code", "name", "number"})
 WORD_END, WORD_BEGIN = late(r"[A-Za-z]+(?= $)"), late(r"^ [A-Za-z]+")
 NAMED_BY: Final = {"money": "currency", "tone": "style", "form": "format", "carrier": "vendor"}
 """Known settings whose head has another name."""
+SCOPE = late(r"\s*(?:(?:in|on|for) [\w ]{2,30}|[a-z]+ly), $")  # where the rest of a sentence holds
 COLON = late(r"[^:：=]{2,40}[:：=]\s*(?=\S)")
 STAMP = late(r"\s*\[[^\]\n]{0,80}\]\s*")
 CLAUSES = late(
@@ -197,17 +228,20 @@ ONLY = late(r"^(?:Only|The|Our|My|Your|This|New|Use|Set|Make|Let|And|But|So|Now|
 WORD = late(r"[A-Za-z][A-Za-z'-]*|\d+")
 
 FORM_HAN = late(
-    r"是|为|[改换调设定订放挪搬移迟前期][到成在为至]|改用|换用|设置|叫|归|作为|当作|在|走|(?<!\d)[：:=]|采用|使用|用"
+    r"是|为|改由|[交转移]给|[改换调设定订放挪搬移迟前期][到成在为至]|改用|换用|设置|叫|归|作为|当作|在|走"
+    r"|(?<!\d)[：:=]|采用|使用|用"
 )
 NOT_HAN = late(
     "[?？吗呢]|如果|要是|假如|假设|比如|例如|譬如|以前|之前|原来|曾经?|本来|去年|上[次周月]|昨天|今天"
     "|明天|也许|可能|大概|或者|还是|打算|计划|考虑|听说|据说|[他她]说|比|差不多|好像|似乎|应该|想|不知道"
     "|是不是|没有|什么|怎么|哪"
 )
-SIGN_HAN = late("[改换调挪搬移]|推迟|提前|延期|现在|以后|今后|从今|更新|更正|新的|不再|不用")
+SIGN_HAN = late(
+    "[改换调挪搬移]|[交转移]给|推迟|提前|延期|现在|以后|今后|从今|更新|更正|新的|不再|不用"
+)
 LINK_HAN = late(
     "(?:现在|目前|以后|今后|已经|就|统一|都)*(?:从.{1,20}?)?(?:[改换调设定订放挪搬移](?:到|成|在|为)|改用"
-    "|换用|设置(?:为|成)|作为|当作|采用|使用|叫|归|是|为|用|在|：|:|=)(?:了)?"
+    "|换用|改由|[交转移]给|设置(?:为|成)|作为|当作|采用|使用|叫|归|是|为|用|在|：|:|=)(?:了)?"
 )
 EMPTY_HAN = late(
     "推迟|提前|延期|我们的?|咱们?的?|这个|那个|现在|目前|以后|今后|从今|已经|统一|请|把|将|的|了|吧|就|都|也|和|与"

@@ -22,6 +22,7 @@ from ctxcore.facts.binding_words import (
     EMPTY_HAN,
     FORM,
     FORM_HAN,
+    HANDLES,
     HEAD_HAN,
     HEAD_OF,
     LABEL,
@@ -32,12 +33,15 @@ from ctxcore.facts.binding_words import (
     NOT,
     NOT_HAN,
     OLD,
+    ON_CALL,
     ONLY,
+    SCOPE,
     SIGN,
     SIGN_HAN,
     STAMP,
     STRONG,
     TOLD_BESIDE,
+    TURN,
     UNNAMED,
     VALUE,
     WORD,
@@ -55,6 +59,8 @@ from ctxcore.text.languages import has_han
 MOST_CHARS: Final = 2_000
 SENTENCE_CHARS: Final = 240
 MOST_SLOT: Final = 6  # words of a name besides those for its kind; chosen: more are a story
+HANDLER: Final = "handler"  # of an owner told by what they do
+BOUNDS: Final = frozenset({HANDLER, "limit", "least"})  # heads that say how, not what
 WORD_CHARS: Final = 12  # of a Chinese value without signs; chosen
 
 
@@ -111,11 +117,12 @@ def replaced(fact: Fact, earlier: Sequence[Fact]) -> list[str]:
 
 
 def are_apart(one: Fact, other: Fact) -> bool:
-    """Whether two facts bind things that are told apart, such as a main and a spare one."""
+    """Whether two facts bind things that are told apart: a main and a spare one, tax and rent."""
     mine, theirs = parse_subject(one.subject), parse_subject(other.subject)
     if mine is None or theirs is None or mine.kind != theirs.kind:
         return False
-    return _is_contrasted(mine.slot ^ theirs.slot)
+    is_other = mine.slot and theirs.slot and mine.slot.isdisjoint(theirs.slot)
+    return bool(is_other) or _is_contrasted(mine.slot ^ theirs.slot)
 
 
 def _is_contrasted(more: frozenset[str]) -> bool:
@@ -124,6 +131,8 @@ def _is_contrasted(more: frozenset[str]) -> bool:
 
 def _is_same(new: Binding, old: Binding) -> bool:
     heads = new.heads & old.heads
+    if HANDLER in new.heads and not new.changes:  # others may do so too
+        return False
     if heads and new.slot | new.heads == old.slot | old.heads:
         return True
     if new.slot != old.slot or not _may_be_one(new, old):
@@ -133,10 +142,15 @@ def _is_same(new: Binding, old: Binding) -> bool:
 
 
 def _is_near(new: Binding, old: Binding) -> bool:
-    if not _may_be_one(new, old) or not (new.slot <= old.slot or old.slot <= new.slot):
+    if not _may_be_one(new, old) or (_more(new, old) and _more(old, new)):
         return False
     is_apart = _is_contrasted(new.slot ^ old.slot)
     return not is_apart and bool(new.heads & old.heads or len(new.slot & old.slot) > 1)
+
+
+def _more(one: Binding, other: Binding) -> frozenset[str]:
+    """The words that name the thing of `one` and not that of `other`, but for how it is bound."""
+    return (one.slot | one.heads) - (other.slot | other.heads) - BOUNDS
 
 
 def _may_be_one(new: Binding, old: Binding) -> bool:
@@ -202,14 +216,24 @@ def _bindings(text: str, is_han: bool) -> tuple[Binding, ...]:
 def _clauses(text: str) -> Iterator[str]:
     start = 0
     for end in (*(found.end() for found in CLAUSES.finditer(text)), len(text)):
+        if start == 0 and _is_scope(text[:end]):
+            continue
         if clause := text[start:end].strip(" ,;，；。.!！\x00"):
             yield clause
         start = end
 
 
+def _is_scope(clause: str) -> bool:
+    """Whether a clause only tells things apart: “Locally, ” or “In production, ”."""
+    if not SCOPE.match(clause.lower()):
+        return False
+    slot, heads = _named(clause)
+    return bool(slot) and slot <= CONTRAST and not heads
+
+
 def _read(clause: str, changes: bool) -> Binding | None:
     """What an English clause binds."""
-    if not FORM.search(clause.lower()) and not _names_value(clause):
+    if not (FORM.search(clause.lower()) or _orders_value(clause) or _names_value(clause)):
         return None
     found = _value_in(ASIDE.sub(" ", clause))
     if found is None:
@@ -228,6 +252,12 @@ def _beside(clause: str, value: str) -> Iterator[str]:
     before, _, after = clause.partition(value)
     yield from WORD_END.findall(before)
     yield from WORD_BEGIN.findall(after)
+
+
+def _orders_value(clause: str) -> bool:
+    """Whether a clause is a name and what to do about it: “Budget: keep it below 500 euros”."""
+    colon = COLON.match(clause)
+    return bool(colon and FORM.match(clause[colon.end() :].lower()))
 
 
 def _names_value(clause: str) -> bool:
@@ -282,8 +312,12 @@ def _value_in(clause: str) -> tuple[str, str, str] | None:
 def _named(rest: str) -> tuple[frozenset[str], frozenset[str]]:
     """The words of a clause that name a thing, and what kinds of things its words say it is."""
     slot, heads = set[str](), set[str]()
-    for word in WORD.findall(rest.lower().replace("’", "'").replace("-", " ")):
-        plain = stem(word.removesuffix("'s"))
+    plainly = ON_CALL.sub(" oncall ", TURN.sub(" ", rest.lower()))
+    if HANDLES.search(plainly):
+        plainly = HANDLES.sub(" ", plainly)
+        heads.update(("owner", HANDLER))
+    for word in WORD.findall(plainly.replace("’", "'").replace("-", " ")):
+        plain = _plain(word.removesuffix("'s"))
         if word in NAMING:
             heads.add("name")
         elif word.removesuffix("'s") in NAMES and (head := HEAD_OF.get(plain)):  # not Tim for time
@@ -291,6 +325,12 @@ def _named(rest: str) -> tuple[frozenset[str], frozenset[str]]:
         elif plain not in EMPTY and word not in EMPTY:
             slot.add(plain)
     return frozenset(slot), frozenset(heads)
+
+
+def _plain(word: str) -> str:
+    """The stem of a word, and of an adverb that tells things apart: internally is internal."""
+    adjective = stem(word.removesuffix("ly"))
+    return adjective if adjective in CONTRAST else stem(word)
 
 
 def _read_han(clause: str, changes: bool) -> Binding | None:
