@@ -323,7 +323,7 @@ def test_users_are_added_grouped_and_made_operators(app: Dashboard) -> None:
         at.text_input(key=f"settings_new_user_{name}").set_value(value)
 
     at.button(key="settings_user_add").click().run()
-    at.selectbox(key="settings_user_chosen").set_value("ana").run()
+    app.open_row("settings_users", "ana")
     at.text_input(key="settings_user_group_ana").set_value("lab").run()
     at.toggle(key="settings_user_operator_ana").set_value(True).run()
     app.check()
