@@ -131,14 +131,14 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     assert "Only what matters." in app.texts()
     (row,) = at.dataframe[0].value.to_dict("records")
     seen = at.dataframe[1].value
-    assert list(seen["Represented"]) == [0, 0]
-    assert seen["Gone"][1] > 0  # the summary says nothing of them
+    assert list(seen["Mentioned"]) == [0, 0]
+    assert seen["Not at all"][1] > 0  # the summary says nothing of them
     steps = at.dataframe[2].value
     made = app.engine.store.active_compaction(session.id)
     assert made is not None
     assert made.effect is not None
     assert row["Next call with it"] == made.effect.with_tokens == made.compaction.after_tokens
-    assert steps["Strategy"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
+    assert steps["How"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
     assert steps["After"].iloc[-1] == made.compaction.after_tokens
     assert list(steps["Before"])[1:] == list(steps["After"])[:-1]
 
@@ -187,7 +187,7 @@ def test_what_a_person_asked_for_compared_no_number(app: Dashboard) -> None:
 
     table = opened(app, session).dataframe[0].value
 
-    assert table["Trigger"][0] == rendered(TriggerCode.ASKED(tokens=0), "en")
+    assert table["Why"][0] == rendered(TriggerCode.ASKED(tokens=0), "en")
 
 
 def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:

@@ -199,7 +199,7 @@ def test_cumulative_and_context_size_are_other_charts(app: Dashboard) -> None:
     app.check()
 
     assert charts(at)[0]["layout"]["annotations"]
-    assert "trigger" in app.texts().lower()
+    assert translate("common.segment.trigger", "en") in app.texts()
 
 
 def test_the_verdicts_of_a_turn_that_was_compacted_are_told(app: Dashboard) -> None:
