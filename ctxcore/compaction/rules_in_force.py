@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView
+from ctxcore.assembly.recall_hits import find_hits
 from ctxcore.compaction.loss_report import message_text
 from ctxcore.facts.finding import find_rules
 from ctxcore.facts.ledger import Entry
 from ctxcore.facts.presence import SearchedText
 from ctxcore.facts.reading import sentences, statement_key
 from ctxcore.facts.rule_edits import lays_down
+from ctxcore.messages.values import text_message
 from ctxcore.plain import Plain
+from ctxcore.recalling.index_words import message_words
+from ctxcore.tokens.families import TokenCounter
+
+MOST_HITS: Final = 8  # messages; chosen: what a person looks through
+MOST_OFFERED: Final = 12  # sentences; chosen, as above
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +80,26 @@ def rule_candidates(view: HistoryView, seq: int) -> list[str]:
         for text in dict.fromkeys(said)
         if (key := statement_key(text)) and not lays_down(facts, key)
     ]
+
+
+def missed_rules(view: HistoryView, counter: TokenCounter, words: str) -> list[tuple[int, str]]:
+    """Sentences with any of `words` that are no rules yet, each with its message, the best first.
+
+    People and models said them; the output of a tool is no rule.
+    """
+    sought = _words(words)
+    hits = find_hits(view, words, counter, limit=MOST_HITS) if sought else []
+    return [
+        (hit.seq, text)
+        for hit in hits
+        if hit.role != "tool"
+        for text in rule_candidates(view, hit.seq)
+        if not sought.isdisjoint(_words(text))
+    ][:MOST_OFFERED]
+
+
+def _words(text: str) -> set[str]:
+    return set(message_words(text_message("user", text)).split())
 
 
 def _gone(before: Sequence[Entry], after: Sequence[Entry], seq: int) -> Iterator[FoundRule]:

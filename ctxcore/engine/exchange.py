@@ -159,9 +159,7 @@ class Exchange:
             for kind, seq in file.marks:
                 store.add_mark(session.id, seq, kind, at=now)
             for edit, by, at in file.rule_edits:
-                store.add_rule_edit(
-                    session.id, edit, by=by or self._services.user_id, at=at or now
-                )
+                store.add_rule_edit(session.id, edit, by=by or self._services.user_id, at=at or now)
             store.record_imported_compactions(session.id, file.imported)
             compactions = self._restore_compactions(session, file)
             signals = [

@@ -68,11 +68,12 @@ class RuleCorrections:
             and known.edit.key == key
             and (known.seq == seq or (kind == "dismiss" and known.seq < seq))
         ]
-        return any([self.undo(session_id, edit_id) for edit_id in found])
+        for edit_id in found:
+            self.undo(session_id, edit_id)
+        return bool(found)
 
     def _record(self, session_id: str, edit: RuleEdit) -> RuleEditInfo:
         services = self._services
         return services.store.add_rule_edit(
             session_id, edit, by=services.user_id, at=services.clock()
         )
-

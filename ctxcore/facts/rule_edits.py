@@ -111,7 +111,7 @@ NO_EDITS: Final = RuleEdits()
 
 
 def lays_down(facts: Iterable[Fact], key: str) -> bool:
-    """Whether one of `facts`, of one message, is a rule with this key, and no mere change of one."""
+    """Whether one of the `facts` of a message is a rule with this key, no mere change of one."""
     rules = (fact for fact in facts if fact.kind == "instruction" and fact.effect != "revokes")
     return any(fact.key == key for fact in rules)
 

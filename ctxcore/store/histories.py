@@ -1,7 +1,7 @@
 """Appends, reads, recounts and forks the messages of sessions.
 
-A fork copies whole blocks inside the database, with sizes, words, marks and edits of rules. Turns, calls and events
-stay with the parent session.
+A fork copies whole blocks inside the database, with sizes, words, marks and edits of rules. Turns,
+calls and events stay with the parent session.
 """
 
 from __future__ import annotations

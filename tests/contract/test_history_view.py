@@ -325,7 +325,9 @@ def test_rules_are_read_as_people_edited_them(make: Factory) -> None:
     assert [entry.text for entry in plain.standing()] == [BACK]
     assert [(entry.text, entry.seqs) for entry in edited.standing()] == [(BAN, (1,)), (ORDER, (2,))]
     assert [entry.text for entry in edited.standing(until=1)] == [BAN]
-    rules = {seq: [f.text for f in facts if f.kind == "instruction"] for seq, facts in edited.facts()}
+    rules = {
+        seq: [f.text for f in facts if f.kind == "instruction"] for seq, facts in edited.facts()
+    }
     assert [rules.get(seq, []) for seq in (1, 2, 3)] == [[BAN], [ORDER], []]
     assert edited.taken_back().by_seq == {}
 

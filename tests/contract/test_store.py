@@ -692,7 +692,9 @@ class TestRuleEdits:
         assert len(store.view("s").standing()) == 1
 
     def test_a_fork_takes_those_of_what_it_copies(self, store: SessionStore) -> None:
-        rules = [f"Never {words}." for words in ("call Ada", "sell tea", "answer in verse", "go out")]
+        rules = [
+            f"Never {words}." for words in ("call Ada", "sell tea", "answer in verse", "go out")
+        ]
         append(store, *map(user, rules))
         for seq in (1, 4):
             edit = RuleEdit(kind="dismiss", seq=seq, text=rules[seq - 1])
