@@ -169,6 +169,7 @@ class RecordCode(Code):
     CALL = "store.call", "call"
     POLICY_VERSION = "store.policy_version", "policy version"
     SIGNAL = "store.signal", "signal"
+    JOB = "store.job", "job"
     WORKING_STATE = "store.working_state", "the working state"
     SYSTEM_CHANGES = "store.system_changes", "the record of system prompts"
     COUNT_FACTOR = "store.count_factor", "the count factor"
@@ -187,6 +188,15 @@ class AccessCode(Code):
     USERS = "access.users", "the list of users"
     ADD_USERS = "access.add_users", "the creation of users"
     ASSIGN = "access.assign", "the assignment of sessions"
+
+
+class JobProblem(Code):
+    """Why long work that a person started has no result."""
+
+    BROKE_OFF = (
+        "job.broke_off",
+        "the work broke off because of a program error ({kind}); see the log",
+    )
 
 
 class ChangeCode(Code):

@@ -37,6 +37,7 @@ from ctxcore.store.errors import CorruptMessageError, CorruptRecordError
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
+    JobInfo,
     MessageInfo,
     PolicyVersion,
     RuleEditInfo,
@@ -323,3 +324,8 @@ def dump_signal(signal: SignalInfo) -> dict[str, Any]:
 def to_signal_info(row: RowMapping) -> SignalInfo:
     """The signal of a row."""
     return SignalInfo(**{**row, "earlier": tuple(row["earlier"])})
+
+
+def to_job_info(row: RowMapping) -> JobInfo:
+    """The job of a row; without its result where that was not read."""
+    return JobInfo(**{**row, "error": _to_reason(row["error"])})

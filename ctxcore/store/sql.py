@@ -9,6 +9,7 @@ from platformdirs import user_data_path
 
 from ctxcore.store.database import Database
 from ctxcore.store.histories import Histories
+from ctxcore.store.jobs import Jobs
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
 from ctxcore.store.rule_editing import RuleEditing
@@ -45,6 +46,7 @@ class SqlStore(
     Policies,
     Journal,
     Searching,
+    Jobs,
 ):
     """A `SessionStore` on a database; safe to share between threads."""
 

@@ -72,6 +72,9 @@ COLUMNS = {
     "signal": "id session_id seq kind earlier verdict compaction_id policy_version_id created_at"
     " is_right judged_at",
     "event": "id session_id kind body created_at",
+    "job": "id user_id kind spec digest state done total result error created_at lease_until"
+    " finished_at",
+    "job_session": "job_id session_id",
     "lease": "name owner expires_at",
     "setting": "name value",
 }
@@ -373,7 +376,20 @@ class TestRevisions:
 
     @pytest.mark.parametrize(
         "revision",
-        ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010"],
+        [
+            "0001",
+            "0002",
+            "0003",
+            "0004",
+            "0005",
+            "0006",
+            "0007",
+            "0008",
+            "0009",
+            "0010",
+            "0011",
+            "0012",
+        ],
     )
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str
