@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
 from dashboard.settings.drafts import MAIN, main_fields, with_draft
 from dashboard.settings.fields import FIELDS
@@ -23,7 +24,7 @@ def test_every_preset_has_its_five_values(preset: str) -> None:
 
 
 def test_a_draft_changes_only_what_was_typed() -> None:
-    own = {"fresh_turns": 4, "trigger_ratio": 0.5}
+    own: JsonObject = {"fresh_turns": 4, "trigger_ratio": 0.5}
 
     assert with_draft(own, {"trigger_ratio": (0.6,)}) == {"fresh_turns": 4, "trigger_ratio": 0.6}
     assert with_draft(own, {"trigger_ratio": ()}) == {"fresh_turns": 4}
