@@ -19,6 +19,8 @@ from ctxcore.budget import TokenBudget
 from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
 from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
+from ctxcore.engine.alternatives import JOB_KIND as COMPARISON
+from ctxcore.engine.alternatives import compared, work_of
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.background import Recounts
@@ -57,11 +59,13 @@ from ctxcore.policy.layers import Layer, to_policy
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import AccessCode, TurnProblem
 from ctxcore.reasons.values import Reason
+from ctxcore.replay.alternatives import Alternative, Compared
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
     BilledCalls,
     CallInfo,
     CompactionInfo,
+    JobInfo,
     MarkKind,
     PolicyVersion,
     RuleEditInfo,
@@ -671,11 +675,23 @@ class ContextEngine:
 
     # compactions
 
-    def propose(self, session_id: str, *, model: str | None = None, focus: str = "") -> Proposal:
+    def propose(
+        self,
+        session_id: str,
+        *,
+        model: str | None = None,
+        focus: str = "",
+        way: Alternative | None = None,
+    ) -> Proposal:
         """Computes a compaction; nothing is recorded until it is confirmed.
 
-        `focus` is what it should keep, in a person's words, beside the policy's
-        `summary_instructions`.
+        Args:
+            session_id: The session.
+            model: Another model than the session's.
+            focus: What it should keep, in a person's words, beside the policy's
+                `summary_instructions`.
+            way: A preset or a strategy to compact by in place of the policy, this once; sizes and
+                losses are those of the session's next call, which goes on under its own policy.
 
         Raises:
             BudgetError: what must be kept does not fit.
@@ -683,7 +699,34 @@ class ContextEngine:
         self._services.session(session_id)
         self.wait(session_id, _PATIENCE_SECONDS)
         target = self._services.call_target(session_id, model=model)
+        if way is not None and way.kind != "policy":
+            return self._compactions.proposals.make_by(target, way, focus=focus)
         return self._compactions.proposals.make(target, focus=focus)
+
+    def compare_compactions(self, session_id: str, *, model: str | None = None) -> list[Compared]:
+        """What each preset and each strategy would make of the next call, at this moment.
+
+        The policy in force comes first. Each row has the next call without and with it, what would
+        be lost of what the end of the conversation uses, the cost, and after how many calls it has
+        paid. Summaries are quotes, so that no model is called; nothing is recorded. This takes as
+        long as that many compactions; `start_comparison` does it in the background.
+        """
+        self._services.session(session_id)
+        return compared(self._services, session_id, model=model)
+
+    def start_comparison(self, session_id: str, *, model: str | None = None) -> JobInfo:
+        """`compare_compactions` as a job, or the job that has done the same already.
+
+        Its result has `rows`, each as `Compared.to_dict` gives it.
+        """
+        policy = self.policy(session_id, model=model).policy
+        return self._jobs.start(
+            COMPARISON,
+            {"session": session_id, "model": model},
+            work_of(self._services, session_id, model),
+            session_ids=[session_id],
+            reads=repr((policy, self.models())),
+        )
 
     def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
         """Records a proposal, with an edited summary if one is given.
