@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.effects import CompactionEffect, effect_of
+from ctxcore.assembly.effects import CompactionEffect, effect_of, load_effect
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.carried_facts import ledger_at
@@ -38,7 +38,7 @@ from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.names import STRATEGIES
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode
-from ctxcore.reasons.values import Reason, document
+from ctxcore.reasons.values import Reason, document, from_json
 from ctxcore.replay.losses import LaterUses
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer
@@ -68,14 +68,6 @@ class Alternative(Plain):
         if self.kind == "strategy":
             return {"strategies": [self.name], "direct_strategies": []}
         return {}
-
-    def policy(self, in_force: Policy) -> Policy:
-        """Its policy, where `in_force` is the one of the conversation."""
-        if self.kind == "preset":
-            return Policy.preset(self.name)
-        if self.kind == "strategy":
-            return in_force.override(strategies=(self.name,), direct_strategies=())
-        return in_force
 
 
 def alternatives(in_force: Policy) -> list[Alternative]:
@@ -128,14 +120,39 @@ class Compared(Plain):
             if paid is None
             else {
                 "unit": paid.unit,
-                "once": round(paid.once, 6),
-                "saving": round(paid.saving, 6),
+                "once": paid.once,
+                "saving": paid.saving,
                 "rewritten_tokens": paid.rewritten_tokens,
                 "summary_input_tokens": paid.summary.input_tokens,
                 "summary_output_tokens": paid.summary.output_tokens,
                 "break_even_calls": paid.calls,
             },
         }
+
+    @classmethod
+    def from_dict(cls, plain: JsonObject) -> Compared:
+        """What `to_dict` gave."""
+        raw = cast("Any", plain)  # written by `to_dict` only
+        paid, told = raw["payback"], {k: v for k, v in raw["reason"].items() if k != "text"}
+        return cls(
+            alternative=Alternative(kind=raw["kind"], name=raw["name"]),
+            reason=from_json(told),
+            effect=load_effect(raw["next_call"]),
+            strategies=tuple(raw["strategies"]),
+            **{name: raw[name] for name in ("messages", "needed", "gone", "standing", "lost")},
+            payback=None
+            if paid is None
+            else Payback(
+                unit=paid["unit"],
+                once=paid["once"],
+                saving=paid["saving"],
+                rewritten_tokens=paid["rewritten_tokens"],
+                summary=SummaryTokens(
+                    input_tokens=paid["summary_input_tokens"],
+                    output_tokens=paid["summary_output_tokens"],
+                ),
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

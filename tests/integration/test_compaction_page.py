@@ -16,8 +16,12 @@ from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import from_json
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
+from dashboard.compaction_dialog import ways
+from dashboard.compaction_dialog.ways import way_label
+from dashboard.safe_markdown import plain_label
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
+from tests.limits import HANG_SECONDS
 from tests.losing_sessions import ticket_session
 
 
@@ -473,3 +477,50 @@ def test_an_edited_summary_has_its_sentences_traced_again(app: Dashboard) -> Non
     asked = [info.seq for info in app.engine.store.messages(session.id)]
     assert sentence.seqs
     assert set(sentence.seqs) <= set(asked)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_presets_and_strategies_stand_side_by_side_and_a_chosen_one_is_proposed(
+    app: Dashboard, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = long_session(app)
+    at = opened(app, session, language)
+    at.button(key="compaction_compact").click().run()
+    own = at.session_state["compact_proposal"]
+
+    at.session_state["compact_ways"] = True
+    at.run()
+    assert app.engine.jobs.wait(at.session_state["compact_ways_job"], HANG_SECONDS)
+    at.run()
+    app.check()
+
+    way = translate("compact.ways.way", language)
+    (table,) = [shown.value for shown in at.dataframe if way in shown.value]
+    rows = app.engine.compare_compactions(session.id)
+    assert list(table[way]) == [way_label(row.alternative) for row in rows]
+    sizes = [row.effect.with_tokens for row in rows if row.effect]
+    assert sizes == [
+        size for size in table[translate("compact.ways.next_call", language)] if size > 0
+    ]
+    assert own.effect is not None
+    assert sizes[0] == own.effect.with_tokens
+
+    chosen = next(
+        at for at, row in enumerate(rows) if row.effect and row.effect.with_tokens != sizes[0]
+    )
+    monkeypatch.setattr(ways, "choosable_table", lambda *_, **__: chosen)
+    at.run()
+    app.check()
+    proposal = at.session_state["compact_proposal"]
+    assert proposal.way == rows[chosen].alternative
+    assert proposal.effect == rows[chosen].effect
+    assert (
+        translate("compact.ways.by", language, way=plain_label(way_label(proposal.way)))
+        in app.texts()
+    )
+
+    at.button(key="compact_confirm").click().run()
+    app.check()
+    made = app.engine.store.active_compaction(session.id)
+    assert made is not None
+    assert made.details["way"] == rows[chosen].alternative.key
