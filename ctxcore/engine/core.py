@@ -40,7 +40,7 @@ from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
-from ctxcore.engine.jobs import JobRunner, Jobs
+from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
@@ -48,7 +48,8 @@ from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
 from ctxcore.engine.rules import RuleCorrections
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
-from ctxcore.engine.stories import MessageStory, story_of
+from ctxcore.engine.stories import JOB_KIND as FATES
+from ctxcore.engine.stories import MessageStory, fates_of, fates_work, said_about, story_of
 from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
@@ -60,6 +61,7 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import AccessCode, TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.replay.alternatives import Alternative, Compared
+from ctxcore.replay.message_fates import MessageFate
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
     BilledCalls,
@@ -485,10 +487,48 @@ class ContextEngine:
         Raises:
             PlaceError: the session has no such message.
         """
-        session = self._services.session(session_id)
-        if not 1 <= seq <= session.length:
-            raise PlaceError(place=seq - 1, length=session.length)
+        self._check_seq(session_id, seq)
         return story_of(self._services, session_id, seq)
+
+    def said_about(self, session_id: str, words: str, *, limit: int = 10) -> list[RecallHit]:
+        """The messages of a session with a phrase, to ask for their stories: first those that say
+        it word for word.
+        """
+        return said_about(self._services, session_id, words, limit=limit)
+
+    def fates(self, session_id: str, seq: int) -> list[MessageFate]:
+        """What the policy in force, and every other preset, would have made of message `seq`.
+
+        The whole session is walked under each, with summaries that quote: when the message would
+        have been shortened and hidden, by which compaction, and how many of its facts that were
+        used later each call would have had. `start_fates` does it in the background.
+
+        Raises:
+            PlaceError: the session has no such message.
+        """
+        self._services.session(session_id)
+        self._check_seq(session_id, seq)
+        return collect(fates_of(self._services, session_id, seq))
+
+    def start_fates(self, session_id: str, seq: int) -> JobInfo:
+        """`fates` as a job, or the job that has done the same already.
+
+        Its result has `fates`, each as `MessageFate.to_dict` gives it.
+        """
+        self._check_seq(session_id, seq)
+        policy = self.policy(session_id).policy
+        return self._jobs.start(
+            FATES,
+            {"session": session_id, "message": seq},
+            fates_work(self._services, session_id, seq),
+            session_ids=[session_id],
+            reads=repr((policy, self.models())),
+        )
+
+    def _check_seq(self, session_id: str, seq: int) -> None:
+        length = self._services.session(session_id).length
+        if not 1 <= seq <= length:
+            raise PlaceError(place=seq - 1, length=length)
 
     # contexts and turns
 
