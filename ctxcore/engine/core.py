@@ -551,6 +551,16 @@ class ContextEngine:
         )
         return build_context(target.view, target.call, target.record)
 
+    def context_under(self, session_id: str, overrides: JsonObject) -> Context:
+        """The context of the next call if the policy had these fields on top; nothing is saved.
+
+        Raises:
+            PolicyError: a field is unknown or a value is outside its range.
+            BudgetError: what must be kept does not fit.
+        """
+        target = self._services.call_target(session_id, overrides=overrides)
+        return build_context(target.view, target.call, target.record)
+
     def call_target(self, session_id: str, *, model: str | None = None) -> CallTarget:
         """The session with model, policy and history, as the next call sees it."""
         return self._services.call_target(session_id, model=model)

@@ -27,6 +27,7 @@ from dashboard.reads import recorded
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import session_title
 from dashboard.services import engine
+from dashboard.story import show_question
 from dashboard.texts import t
 from dashboard.widgets import Row, empty_state, plain_table, show_problem, table_with_choice
 from dashboard.wording import name_text, reason_text, strategy_label
@@ -42,6 +43,7 @@ def show_compactions(session: SessionInfo) -> None:
     compaction_buttons(
         session, found.compactions, page="compaction", problem=NOTICE, is_primary=True
     )
+    show_question(session)
     if rows:
         _history(session, rows)
     else:

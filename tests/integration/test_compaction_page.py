@@ -19,6 +19,7 @@ from dashboard import services
 from dashboard.compaction_dialog import ways
 from dashboard.compaction_dialog.ways import way_label
 from dashboard.safe_markdown import plain_label
+from dashboard.story import asking
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
 from tests.limits import HANG_SECONDS
@@ -524,3 +525,31 @@ def test_presets_and_strategies_stand_side_by_side_and_a_chosen_one_is_proposed(
     made = app.engine.store.active_compaction(session.id)
     assert made is not None
     assert made.details["way"] == rows[chosen].alternative.key
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_phrase_is_asked_for_and_a_message_with_it_tells_its_story(
+    app: Dashboard, language: Language, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = app.engine.create_session("Ferry")
+    said = ["The berth is QX-4417.", "Fine, and what else?", "Nothing else."]
+    app.engine.append(session.id, [{"role": "user", "content": text} for text in said])
+    list(app.engine.chat(session.id, "Go on."))
+    at = opened(app, app.engine.session(session.id), language)
+
+    monkeypatch.setattr(asking, "choosable_table", lambda rows, **_: shown.append(rows) or 0)
+    shown: list[Any] = []
+    at.text_input(key="story_words").set_value("QX-4417").run()
+    app.check()
+
+    hits = app.engine.said_about(session.id, "QX-4417")
+    assert translate("story.why.found", language, count=str(len(hits))) in app.texts()
+    message, now = (translate(f"story.why.{name}", language) for name in ("message", "now"))
+    assert [row[message] for row in shown[-1]] == [hit.seq for hit in hits]
+    assert shown[-1][0][message] == 1
+    assert shown[-1][0][now] == translate("usage.verdict.kept", language)
+    assert translate("story.always.whole", language) in app.texts()
+
+    at.text_input(key="story_words").set_value("zeppelin").run()
+    app.check()
+    assert translate("story.why.none", language) in app.texts()

@@ -167,7 +167,7 @@ def test_presets_and_strategies_are_compared_and_nothing_is_compacted(path: Path
     (one,) = results(run_json("compact", path, "--max-tokens", "1500", "--compare"))
 
     ways = {(way["kind"], way["name"]): way for way in one["ways"]}
-    assert list(ways)[0] == ("policy", "default")
+    assert next(iter(ways)) == ("policy", "default")
     assert {("preset", "pi"), ("strategy", "fold_oldest")} <= ways.keys()
     own = ways["policy", "default"]
     assert own["next_call"]["with_tokens"] < own["next_call"]["without_tokens"]
