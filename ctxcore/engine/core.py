@@ -16,6 +16,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.assembly.recall_hits import RecallHit, find_hits
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, WorkingState
 from ctxcore.budget import TokenBudget
+from ctxcore.compaction.generations import SentenceLife
 from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
 from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
@@ -40,6 +41,14 @@ from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
+from ctxcore.engine.generations import JOB_KIND as GENERATIONS
+from ctxcore.engine.generations import (
+    GenerationLosses,
+    chain_of,
+    lives_of,
+    losses_by_generation,
+    losses_work,
+)
 from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
@@ -837,6 +846,38 @@ class ContextEngine:
             RecordNotFoundError: the session has no such compaction.
         """
         return loss_report(self._services, session_id, compaction_id)
+
+    def generations(self, session_id: str) -> list[GenerationLosses]:
+        """What each of the compactions in force lost, oldest first, by what matters.
+
+        Reads the whole session for each; `start_generations` does it in the background.
+        """
+        self._services.session(session_id)
+        return collect(losses_by_generation(self._services, session_id))
+
+    def start_generations(self, session_id: str) -> JobInfo:
+        """`generations` as a job, or the job that has done the same already.
+
+        Its result has `generations`, each as `GenerationLosses.to_dict` gives it.
+        """
+        policy = self.policy(session_id).policy
+        work = losses_work(self._services, session_id)
+        return self._jobs.start(
+            GENERATIONS,
+            {"session": session_id},
+            work,
+            session_ids=[session_id],
+            reads=repr(policy),
+        )
+
+    def sentence_lives(self, session_id: str) -> tuple[SentenceLife, ...]:
+        """How long each sentence of the summaries in force lived: from which compaction to which.
+
+        Sentences of a summary whose messages are not known, e.g. of another program's, are left
+        out.
+        """
+        self._services.session(session_id)
+        return lives_of(chain_of(self._services, session_id))
 
     def losses_under(
         self, session_id: str, compaction_id: str, presets: Sequence[str]

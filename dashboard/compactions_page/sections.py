@@ -12,6 +12,7 @@ from dashboard import numbers
 from dashboard.addresses import follow, name_choice
 from dashboard.compaction_dialog import compaction_buttons
 from dashboard.compactions_page.detail import NOTICE, show_detail
+from dashboard.compactions_page.generations import show_generations
 from dashboard.compactions_page.rows import (
     FORESEEN,
     SHOWN,
@@ -46,6 +47,7 @@ def show_compactions(session: SessionInfo) -> None:
     show_question(session)
     if rows:
         _history(session, rows)
+        show_generations(session, found.compactions)
     else:
         empty_state(t("compaction.empty"), icon=":material/compress:")
     _imported(found.imported)

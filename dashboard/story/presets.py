@@ -97,11 +97,11 @@ def _row(fate: MessageFate, *, is_own: bool) -> Row:
     hidden = t("story.presets.never") if fate.hidden_from is None else f"{fate.hidden_from:,}"
     return {
         t("story.presets.policy"): name,
-        t("story.presets.shortened"): f"{fate.shortened_from:,}" if fate.shortened_from else "–",
         t("story.presets.hidden"): hidden,
-        t("story.presets.why"): _why(fate),
         t("story.presets.there"): f"{fate.there:,} / {fate.needed:,}" if fate.needed else "–",
         t("story.presets.at_end"): t("compaction.yes" if fate.is_shown else "compaction.no"),
+        t("story.presets.shortened"): f"{fate.shortened_from:,}" if fate.shortened_from else "–",
+        t("story.presets.why"): _why(fate),
         t("story.presets.refused"): fate.refused,
     }
 

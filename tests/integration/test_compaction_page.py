@@ -537,8 +537,13 @@ def test_a_phrase_is_asked_for_and_a_message_with_it_tells_its_story(
     list(app.engine.chat(session.id, "Go on."))
     at = opened(app, app.engine.session(session.id), language)
 
-    monkeypatch.setattr(asking, "choosable_table", lambda rows, **_: shown.append(rows) or 0)
     shown: list[Any] = []
+
+    def first(rows: Any, **_: object) -> int:
+        shown.append(rows)
+        return 0
+
+    monkeypatch.setattr(asking, "choosable_table", first)
     at.text_input(key="story_words").set_value("QX-4417").run()
     app.check()
 
@@ -553,3 +558,41 @@ def test_a_phrase_is_asked_for_and_a_message_with_it_tells_its_story(
     at.text_input(key="story_words").set_value("zeppelin").run()
     app.check()
     assert translate("story.why.none", language) in app.texts()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_generations_tell_what_each_lost_and_how_long_each_sentence_lived(
+    app: Dashboard, language: Language
+) -> None:
+    session = long_session(app)
+    app.engine.compact(session.id)
+    at = opened(app, app.engine.session(session.id), language)
+    assert translate("generations.title", language) not in app.texts()
+    more = [
+        {"role": role, "content": f"Case OPS-{number}: {'sand and tide ' * 20}"}
+        for number in range(40)
+        for role in ("user", "assistant")
+    ]
+    app.engine.append(session.id, more)
+    app.engine.compact(session.id)
+
+    at = opened(app, app.engine.session(session.id), language)
+    at.session_state["compaction_generations"] = True
+    at.session_state["compaction_lives"] = True
+    at.run()
+    assert app.engine.jobs.wait(at.session_state["compaction_generations_job"][1], HANG_SECONDS)
+    at.run()
+    app.check()
+
+    generations, lives = app.engine.generations(session.id), app.engine.sentence_lives(session.id)
+    gone = translate("generations.gone", language)
+    tables = [table.value for table in at.dataframe if gone in table.value]
+    number = translate("compaction.number", language)
+    assert list(tables[0][number]) == [one.number for one in generations] == [1, 2]
+    standing = translate("generations.rank.standing", language)
+    assert list(tables[0][standing]) == [one.count("standing") for one in generations]
+    still = translate("generations.still", language)
+    last = translate("generations.last", language)
+    (sentences,) = [table.value for table in at.dataframe if last in table.value]
+    assert len(sentences) == len(lives)
+    assert list(sentences[last]).count(still) == sum(life.is_kept for life in lives)
