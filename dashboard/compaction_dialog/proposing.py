@@ -20,7 +20,7 @@ from dashboard.dialogs import close_dialog
 from dashboard.lost_facts import PIN_PROBLEM, unpin_block
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import report_errors
+from dashboard.widgets import choice_key, report_errors
 from dashboard.wording import error_text
 
 SESSION = "compact_session"
@@ -34,6 +34,8 @@ FOCUS = "compact_focus"
 WAY = "compact_way"
 JOB = "compact_ways_job"
 """The id of the job that compares ways."""
+WAYS = "compact_ways_rows"
+"""The key of the table in which they stand."""
 LOSSES_OPEN = "compact_lost"
 _PINS = "compact_pins"
 _IS_NEW = "compact_pins_changed"
@@ -50,7 +52,7 @@ def open_compaction(session_id: str, focus: str = "") -> None:
 def close_compaction() -> None:
     """Closes the dialog and drops its proposal; a callback."""
     drop_proposal()
-    for key in (SESSION, FOCUS, WAY, JOB, _PINS, _IS_NEW):
+    for key in (SESSION, FOCUS, WAY, JOB, choice_key(WAYS), _PINS, _IS_NEW):
         st.session_state.pop(key, None)
 
 

@@ -10,16 +10,15 @@ from ctxcore.replay.alternatives import Alternative, Compared
 from ctxcore.store.values import JobInfo
 from ctxcore.tokens.costs import dollars_text
 from dashboard import numbers
-from dashboard.compaction_dialog.proposing import JOB, choose_way, chosen_way, refresh
+from dashboard.compaction_dialog.proposing import JOB, WAYS, choose_way, chosen_way, refresh
 from dashboard.job_view import follow_job
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import Row, choosable_table
+from dashboard.widgets import Row, table_with_choice
 from dashboard.wording import reason_text, strategy_label
 
 OPEN = "compact_ways"
-TABLE = "compact_ways_table"
 
 
 def show_ways(session_id: str) -> None:
@@ -62,9 +61,12 @@ def _table(rows: Sequence[Compared]) -> None:
         return
     now = numbers.tokens(first.effect.without_tokens, is_exact=first.effect.is_exact)
     st.caption(t("compact.ways.told", now=now, needed=f"{first.needed:,}"))
-    chosen = choosable_table([_row(row) for row in rows], key=TABLE, alt=t("compact.ways"))
-    way = None if chosen is None else rows[chosen].alternative
-    choose_way(None if way is None or way.kind == "policy" else way)
+    ways = {row.alternative.key: row.alternative for row in rows}
+    opened = table_with_choice(
+        [_row(row) for row in rows], list(ways), key=WAYS, alt=t("compact.ways")
+    )
+    way = ways[opened]
+    choose_way(None if way.kind == "policy" else way)
     unit = first.payback.unit if first.payback else "tokens"
     st.caption(t(f"compact.ways.unit.{unit}"))
 

@@ -16,7 +16,7 @@ from dashboard.excerpts import excerpt, short_fact
 from dashboard.job_view import follow_job
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import Figure, Row, chart, choosable_table, plain_table
+from dashboard.widgets import Figure, Row, chart, plain_table, table_with_choice
 from dashboard.wording import reason_text
 
 COLORS: dict[LossRank, str] = {
@@ -88,11 +88,15 @@ def _drawn(session: SessionInfo, generations: Sequence[GenerationLosses]) -> Non
     rows = [generation_row(one, names) for one in generations]
     figure = losses_chart(known, names=names, axis=t("generations.facts"))
     chart(figure, rows, key="compaction_generations_chart", alt=t("generations.losses"))
-    chosen = choosable_table(rows, key="compaction_generations_rows", alt=t("generations.losses"))
-    if chosen is None:
-        st.caption(t("generations.select"))
-        return
-    picked = generations[chosen]
+    options = [str(one.number) for one in generations]
+    opened = table_with_choice(
+        rows,
+        options,
+        key="compaction_generations_rows",
+        alt=t("generations.losses"),
+        newest=len(options) - 1,
+    )
+    picked = generations[options.index(opened)]
     if picked.verdict is not None:
         st.markdown(f"**{reason_text(picked.verdict.reason)}**")
     label = t("generations.open", number=picked.number)

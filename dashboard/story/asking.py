@@ -14,7 +14,7 @@ from dashboard.excerpts import excerpt
 from dashboard.services import engine
 from dashboard.story.telling import show_story
 from dashboard.texts import t
-from dashboard.widgets import Row, choosable_table
+from dashboard.widgets import Row, table_with_choice
 
 MOST_HITS = 8  # chosen: a table without a scroll bar
 TEXT_CHARS = 120  # chosen: fits a column
@@ -38,12 +38,9 @@ def show_question(session: SessionInfo) -> None:
         st.caption(t("story.why.none"))
         return
     st.caption(t("story.why.found", count=f"{len(hits):,}"))
-    chosen = choosable_table(_rows(session, hits), key="story_hits", alt=t("story.why"))
-    if chosen is None and len(hits) == 1:
-        chosen = 0
-    if chosen is not None:
-        seq = hits[chosen].seq
-        show_story(session, seq, key=f"story_{session.id}_{seq}")
+    options = [str(hit.seq) for hit in hits]
+    opened = table_with_choice(_rows(session, hits), options, key="story_hits", alt=t("story.why"))
+    show_story(session, int(opened), key=f"story_{session.id}_{opened}")
 
 
 def _rows(session: SessionInfo, hits: Sequence[RecallHit]) -> list[Row]:

@@ -15,7 +15,7 @@ from dashboard.job_view import follow_job
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import Row, choosable_table, report_errors, show_problem
+from dashboard.widgets import Row, report_errors, show_problem, table_with_choice
 from dashboard.wording import error_text, reason_text
 
 PROBLEM = "story_problem"
@@ -86,9 +86,10 @@ def _fates(session: SessionInfo, fates: Sequence[MessageFate], *, key: str) -> N
     """Draws a row a policy; the selected one can be tried in the session."""
     st.caption(t("story.presets.told"))
     rows = [_row(fate, is_own=at == 0) for at, fate in enumerate(fates)]
-    chosen = choosable_table(rows, key=f"{key}_presets", alt=t("story.presets"))
-    if chosen:  # the first is in force
-        _offer(session, fates[chosen].name, key=key)
+    names = [fate.name for fate in fates]
+    opened = table_with_choice(rows, names, key=f"{key}_presets", alt=t("story.presets"))
+    if opened != names[0]:  # the first is in force
+        _offer(session, opened, key=key)
     _undo_button(session.id, key=key)
 
 

@@ -18,7 +18,6 @@ from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.store.values import Scope, SessionFactor, SessionInfo
 from ctxcore.tokens.factors import CountFactor
 from dashboard.chat_page import side
-from dashboard.story import presets
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 from tests.limits import HANG_SECONDS
@@ -531,9 +530,7 @@ def test_the_menu_of_a_message_tells_what_became_of_it(app: Dashboard, language:
     assert len(fates) == len(Policy.presets())
 
 
-def test_a_preset_of_the_story_is_tried_in_the_session_and_undone(
-    app: Dashboard, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preset_of_the_story_is_tried_in_the_session_and_undone(app: Dashboard) -> None:
     session = long_session(app)
     scope = Scope(kind="session", owner=session.id)
     app.engine.save_policy(scope, {"reserve_tokens": 300})
@@ -546,9 +543,9 @@ def test_a_preset_of_the_story_is_tried_in_the_session_and_undone(
     key = f"story_{session.id}_2"
     app.at.button(key=f"{key}_start").click().run()
     assert app.engine.jobs.wait(app.at.session_state[f"{key}_fates"], HANG_SECONDS)
-    monkeypatch.setattr(presets, "choosable_table", lambda *_, **__: 1)
     app.run()
     chosen = app.engine.fates(session.id, 2)[1].name
+    app.open_row(f"{key}_presets", chosen)
 
     app.at.button(key=f"{key}_apply").click().run()
     app.check()

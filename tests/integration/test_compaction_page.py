@@ -16,10 +16,8 @@ from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import from_json
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
-from dashboard.compaction_dialog import ways
 from dashboard.compaction_dialog.ways import way_label
 from dashboard.safe_markdown import plain_label
-from dashboard.story import asking
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
 from tests.limits import HANG_SECONDS
@@ -480,7 +478,7 @@ def test_an_edited_summary_has_its_sentences_traced_again(app: Dashboard) -> Non
 
 @pytest.mark.parametrize("language", languages())
 def test_presets_and_strategies_stand_side_by_side_and_a_chosen_one_is_proposed(
-    app: Dashboard, language: Language, monkeypatch: pytest.MonkeyPatch
+    app: Dashboard, language: Language
 ) -> None:
     session = long_session(app)
     at = opened(app, session, language)
@@ -507,9 +505,7 @@ def test_presets_and_strategies_stand_side_by_side_and_a_chosen_one_is_proposed(
     chosen = next(
         at for at, row in enumerate(rows) if row.effect and row.effect.with_tokens != sizes[0]
     )
-    monkeypatch.setattr(ways, "choosable_table", lambda *_, **__: chosen)
-    at.run()
-    app.check()
+    app.open_row("compact_ways_rows", rows[chosen].alternative.key)
     proposal = at.session_state["compact_proposal"]
     assert proposal.way == rows[chosen].alternative
     assert proposal.effect == rows[chosen].effect
@@ -527,7 +523,7 @@ def test_presets_and_strategies_stand_side_by_side_and_a_chosen_one_is_proposed(
 
 @pytest.mark.parametrize("language", languages())
 def test_a_phrase_is_asked_for_and_a_message_with_it_tells_its_story(
-    app: Dashboard, language: Language, monkeypatch: pytest.MonkeyPatch
+    app: Dashboard, language: Language
 ) -> None:
     session = app.engine.create_session("Ferry")
     said = ["The berth is QX-4417.", "Fine, and what else?", "Nothing else."]
@@ -535,23 +531,21 @@ def test_a_phrase_is_asked_for_and_a_message_with_it_tells_its_story(
     list(app.engine.chat(session.id, "Go on."))
     at = opened(app, app.engine.session(session.id), language)
 
-    shown: list[Any] = []
-
-    def first(rows: Any, **_: object) -> int:
-        shown.append(rows)
-        return 0
-
-    monkeypatch.setattr(asking, "choosable_table", first)
     at.text_input(key="story_words").set_value("QX-4417").run()
     app.check()
 
     hits = app.engine.said_about(session.id, "QX-4417")
     assert translate("story.why.found", language, count=str(len(hits))) in app.texts()
     message, now = (translate(f"story.why.{name}", language) for name in ("message", "now"))
-    assert [row[message] for row in shown[-1]] == [hit.seq for hit in hits]
-    assert shown[-1][0][message] == 1
-    assert shown[-1][0][now] == translate("usage.verdict.kept", language)
+    (table,) = [shown.value for shown in at.dataframe if message in shown.value]
+    assert list(table[message]) == [hit.seq for hit in hits]
+    assert table[message][0] == 1
+    assert table[now][0] == translate("usage.verdict.kept", language)
     assert translate("story.always.whole", language) in app.texts()
+    assert translate("story.chain.said", language, seq="1") in app.texts()
+
+    app.open_row("story_hits", str(hits[-1].seq))
+    assert translate("story.no_calls", language) in app.texts()  # it is the newest message
 
     at.text_input(key="story_words").set_value("zeppelin").run()
     app.check()
