@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.recall_hits import RecallHit, find_hits
+from ctxcore.assembly.recall_hits import RecalledMessage, RecallHit, find_hits
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, WorkingState
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.generations import SentenceLife
@@ -499,9 +499,9 @@ class ContextEngine:
         self._check_seq(session_id, seq)
         return story_of(self._services, session_id, seq)
 
-    def said_about(self, session_id: str, words: str, *, limit: int = 10) -> list[RecallHit]:
+    def said_about(self, session_id: str, words: str, *, limit: int = 10) -> list[RecalledMessage]:
         """The messages of a session with a phrase, to ask for their stories: first those that say
-        it word for word.
+        it word for word, oldest first, then those with most of its words.
         """
         return said_about(self._services, session_id, words, limit=limit)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ctxcore.assembly.history import HistoryView
-from ctxcore.assembly.recall_hits import RecallHit, find_hits
+from ctxcore.assembly.recall_hits import RecalledMessage, find_hits, find_phrase
 from ctxcore.assembly.verdicts import Run, VerdictKind
 from ctxcore.compaction.loss_report import LostFact, message_text
 from ctxcore.compaction.simulation import Recording
@@ -211,14 +211,12 @@ JOB_KIND = "message_story"
 
 def said_about(
     services: EngineServices, session_id: str, words: str, *, limit: int = _HITS
-) -> list[RecallHit]:
-    """The messages with a phrase: first those that say it word for word, then the best matches."""
+) -> list[RecalledMessage]:
+    """The messages with a phrase: those that say it word for word first, oldest first."""
     session = services.session(session_id)
     counter = services.counter(session)
     view, _ = services.recounts.view(session, counter)
-    hits = find_hits(view, words, counter, limit=limit)
-    phrase = " ".join(words.split()).casefold()
-    return sorted(hits, key=lambda hit: phrase not in " ".join(hit.text.split()).casefold())
+    return find_phrase(view, words, counter, limit=limit)
 
 
 def fates_of(

@@ -16,8 +16,8 @@ from dashboard.excerpts import excerpt, short_fact
 from dashboard.job_view import follow_job
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import Figure, Row, chart, plain_table, table_with_choice
-from dashboard.wording import reason_text
+from dashboard.widgets import CONFIG, Figure, Row, plain_table, table_with_choice
+from dashboard.wording import reason_sentence, reason_text
 
 COLORS: dict[LossRank, str] = {
     "standing": "#D55E00",
@@ -86,8 +86,10 @@ def _drawn(session: SessionInfo, generations: Sequence[GenerationLosses]) -> Non
     known = [one for one in generations if one.lost is not None]
     names = {rank: t(f"generations.rank.{rank}") for rank in RANKS}
     rows = [generation_row(one, names) for one in generations]
-    figure = losses_chart(known, names=names, axis=t("generations.facts"))
-    chart(figure, rows, key="compaction_generations_chart", alt=t("generations.losses"))
+    if any(one.lost for one in known):
+        figure = losses_chart(known, names=names, axis=t("generations.facts"))
+        key, alt = "compaction_generations_chart", t("generations.losses")
+        st.plotly_chart(figure, key=key, alt=alt, config=dict(CONFIG))
     options = [str(one.number) for one in generations]
     opened = table_with_choice(
         rows,
@@ -98,7 +100,7 @@ def _drawn(session: SessionInfo, generations: Sequence[GenerationLosses]) -> Non
     )
     picked = generations[options.index(opened)]
     if picked.verdict is not None:
-        st.markdown(f"**{reason_text(picked.verdict.reason)}**")
+        st.markdown(f"**{reason_sentence(picked.verdict.reason)}**")
     label = t("generations.open", number=picked.number)
     place_link(session.id, "compaction", picked.number, label=label, icon=":material/compress:")
     facts = [fact for fact in picked.lost or () if fact.rank != "minor"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.recall_hits import RecallHit
+from ctxcore.assembly.recall_hits import RecalledMessage
 from ctxcore.errors import ContextError
 from ctxcore.store.values import SessionInfo
 from dashboard.excerpts import excerpt
@@ -43,7 +43,7 @@ def show_question(session: SessionInfo) -> None:
     show_story(session, int(opened), key=f"story_{session.id}_{opened}")
 
 
-def _rows(session: SessionInfo, hits: Sequence[RecallHit]) -> list[Row]:
+def _rows(session: SessionInfo, hits: Sequence[RecalledMessage]) -> list[Row]:
     context = _next_call(session)
     return [
         {

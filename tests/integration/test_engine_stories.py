@@ -182,16 +182,22 @@ def test_a_recorded_fold_names_the_compaction_of_the_file() -> None:
         assert {step.trigger for step in folds} == {info.compaction.trigger}
 
 
-def test_a_phrase_finds_first_what_says_it_word_for_word() -> None:
+def test_a_phrase_finds_what_says_it_word_for_word_oldest_first() -> None:
     with engine_with() as (engine, _):
         session = engine.create_session()
-        said = ["The berth of the tug: a ferry has none.", ODD, "Ferry, ferry, ferry!"]
+        said = [
+            "The berth of the tug: a ferry has none.",
+            ODD,
+            "Ferry, ferry, ferry!",
+            f"{ODD} Yes.",
+        ]
         engine.append(session.id, [{"role": "user", "content": text} for text in said])
 
-        hits = engine.said_about(session.id, "berth of the  ferry")
+        found = engine.said_about(session.id, "berth of the  FERRY")
 
-        assert hits[0].seq == 2
+        assert [one.seq for one in found] == [2, 4, 1, 3]
         assert engine.said_about(session.id, "zeppelin") == []
+        assert engine.said_about(session.id, " ") == []
 
 
 def test_every_preset_tells_what_it_would_have_made_of_a_message() -> None:
