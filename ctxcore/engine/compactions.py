@@ -212,6 +212,7 @@ def _account(proposal: Proposal) -> JsonObject:
     return {
         **{name: text for name, text in wanted.items() if text},
         **({"check": outcome.check.to_dict()} if outcome.check else {}),
+        **({"way": proposal.way.key} if proposal.way else {}),
         "strategies": list(outcome.strategies),
         "steps": [step.to_dict() for step in proposal.steps],
         "seconds": round(outcome.seconds, 3),

@@ -17,6 +17,7 @@ from ctxcore.assembly.verdicts import Run, VerdictKind
 from ctxcore.facts.rule_edits import RuleEdit, RuleEditKind
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.plain import Plain
+from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.reasons.values import Reason
 from ctxcore.signals.values import SignalKind, tells_of_forgetting
 from ctxcore.tokens.factors import CountFactor
@@ -133,6 +134,26 @@ class CompactionInfo(Plain):
     def effect(self) -> CompactionEffect | None:
         """What it changed in the next call; None where that was not recorded."""
         return load_effect(self.details.get("effect"))
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether it quotes in place of a summary that was refused."""
+        reason = self.compaction.reason
+        return reason is not None and reason.mentions(OutcomeCode.QUOTED_INSTEAD)
+
+    @property
+    def doubts(self) -> dict[str, str]:
+        """The sentences that the source does not support, each with the code of why."""
+        found = self.checked("sentences")
+        return {str(one.get("text", "")): str(one.get("problem", "")) for one in found}
+
+    def checked(self, name: str) -> list[JsonObject]:
+        """A list in the recorded check of its summary; empty of a refused one."""
+        check = self.details.get("check")
+        found = check.get(name) if isinstance(check, dict) else None
+        if self.is_quoted or not isinstance(found, list):
+            return []
+        return [one for one in found if isinstance(one, dict)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
