@@ -41,6 +41,7 @@ from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
+from ctxcore.engine.foreseeing import Foreseen, foresee
 from ctxcore.engine.generations import JOB_KIND as GENERATIONS
 from ctxcore.engine.generations import (
     GenerationLosses,
@@ -1041,6 +1042,11 @@ class ContextEngine:
         """The budget that `policy` would have in a session; None for an unknown window."""
         target = self.call_target(session_id, model=model)
         return self._services.budget(target, policy)
+
+    def foresee(self, session_id: str, policy: Policy, *, model: str | None = None) -> Foreseen:
+        """What `policy` would make of a session before its next call; nothing is recorded."""
+        self._services.session(session_id)
+        return foresee(self._services, session_id, policy, model=model)
 
     def calls(self, session_id: str) -> list[CallInfo]:
         """The session's calls, oldest first, without their runs; each with what it cost.
