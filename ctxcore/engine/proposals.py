@@ -355,6 +355,7 @@ class Proposals:
             for usage in usages
         ]
         self._services.store.record_calls(calls)
+        self._services.alerts.after_calls(target.session, calls)
 
 
 def lease_of(session_id: str) -> str:

@@ -184,6 +184,8 @@ class AccessCode(Code):
     USERS = "access.users", "the list of users"
     ADD_USERS = "access.add_users", "the creation of users"
     ASSIGN = "access.assign", "the assignment of sessions"
+    REPORTS = "access.reports", "the reports of all users"
+    ALERTS = "access.alerts", "the alerts"
 
 
 class ChangeCode(Code):

@@ -11,6 +11,7 @@ from ctxcore.store.database import Database
 from ctxcore.store.histories import Histories
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
+from ctxcore.store.reports import Reports
 from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
 from ctxcore.store.signals import Signals
@@ -34,7 +35,9 @@ def _default_file() -> Path:
     return user_data_path("ctxcore", appauthor=False) / "ctxcore.db"
 
 
-class SqlStore(Sessions, Histories, Compactions, Turns, Signals, Policies, Journal, Searching):
+class SqlStore(
+    Sessions, Histories, Compactions, Turns, Signals, Reports, Policies, Journal, Searching
+):
     """A `SessionStore` on a database; safe to share between threads."""
 
     def close(self) -> None:

@@ -882,7 +882,7 @@ class TestSignals:
         judged = store.judge_signal("s", first.id, is_right=False, at=SOON)
         assert judged == store.signals("s")[0]
         assert (judged.is_right, judged.judged_at) == (False, SOON)
-        [counts] = store.signal_counts("ada")
+        [counts] = store.signal_counts(Scope(kind="user", owner="ada"))
         assert (counts.forgotten, counts.overlooked, counts.wrong, counts.right) == (1, 1, 1, 0)
         assert (counts.precision, counts.forgetful_turns) == (0, 0)
         taken_back = store.judge_signal("s", first.id, is_right=None, at=LATER)
@@ -911,12 +911,12 @@ class TestSignals:
 
         counts = [
             (one.policy_version_id, one.turns, one.forgotten, one.forgetful_turns)
-            for one in store.signal_counts("ada")
+            for one in store.signal_counts(Scope(kind="user", owner="ada"))
         ]
 
         assert counts == [(None, 1, 1, 1), (7, 1, 2, 1)]
         store.delete("s", at=SOON)
-        assert store.signal_counts("ada") == []
+        assert store.signal_counts(Scope(kind="user", owner="ada")) == []
 
 
 class TestEventsAndLeases:

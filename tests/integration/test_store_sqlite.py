@@ -57,7 +57,7 @@ COLUMNS = {
     "message_index": "words",
     "rule_state": "session_id version seq standing taken",
     "compaction": "id session_id number parent_id body covered_until summary_tokens before_tokens"
-    " after_tokens policy_version_id details created_at facts_lost",
+    " after_tokens policy_version_id details created_at facts_lost has_failed",
     "imported_compaction": "id session_id before_seq summary before_tokens trigger recorded_at",
     "mark": "id session_id seq kind set_at cleared_at",
     "policy": "id scope owner model version body created_by created_at",
@@ -66,11 +66,14 @@ COLUMNS = {
     "call": "id session_id turn_id purpose is_imported model policy_version_id compaction_id seq"
     " estimate runs input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens"
     " cost latency_seconds error created_at system_digest tools_digest cache_break"
-    " digest counter_id count_factor recipe is_comparable cache_hour_tokens",
+    " digest counter_id count_factor recipe is_comparable cache_hour_tokens"
+    " without_tokens sent_tokens rewritten_tokens error_code",
     "sent_text": "session_id address body",
     "signal": "id session_id seq kind earlier verdict compaction_id policy_version_id created_at"
     " is_right judged_at",
     "event": "id session_id kind body created_at",
+    "spending": "user_id period dollars",
+    "alert": "id cause reason user_id session_id created_at seen_by seen_at",
     "lease": "name owner expires_at",
     "setting": "name value",
 }
