@@ -492,6 +492,47 @@ class SettingRow(Row, table=True):
     value: object = Field(sa_type=JsonText)
 
 
+class JobRow(Row, table=True):
+    """Long work that a person started, with its result."""
+
+    __tablename__: ClassVar[str] = "job"
+    __table_args__ = (
+        ForeignKeyConstraint(["user_id"], ["user.id"]),
+        Index("ix_job_user", "user_id", "created_at"),
+        Index("ix_job_state", "state", "finished_at"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    user_id: str = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    spec: dict[str, object] = Field(sa_type=JsonText)
+    digest: str = Field(sa_type=Text)
+    """The hash of the work and of the data that it reads."""
+    state: str = Field(sa_type=Text)
+    done: int
+    total: int
+    result: dict[str, object] | None = Field(sa_type=JsonText)
+    error: dict[str, object] | None = Field(sa_type=JsonText)
+    created_at: datetime = Field(sa_type=UtcTime)
+    lease_until: datetime = Field(sa_type=UtcTime)
+    """A running job whose lease has expired is one that nobody works on any more."""
+    finished_at: datetime | None = Field(sa_type=UtcTime)
+
+
+class JobSessionRow(Row, table=True):
+    """A session that a job reads; purging it erases the job."""
+
+    __tablename__: ClassVar[str] = "job_session"
+    __table_args__ = (
+        ForeignKeyConstraint(["job_id"], ["job.id"], ondelete="CASCADE"),
+        _in_session(),
+        Index("ix_job_session", "session_id"),
+    )
+
+    job_id: str = Field(primary_key=True, sa_type=Text)
+    session_id: str = Field(primary_key=True, sa_type=Text)
+
+
 class LeaseRow(Row, table=True):
     __tablename__: ClassVar[str] = "lease"
 
@@ -521,4 +562,6 @@ EVENT = _table(EventRow)
 SPENDING = _table(SpendingRow)
 ALERT = _table(AlertRow)
 SETTING = _table(SettingRow)
+JOB = _table(JobRow)
+JOB_SESSION = _table(JobSessionRow)
 LEASE = _table(LeaseRow)

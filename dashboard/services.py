@@ -14,6 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.jobs import JobRunner
 from ctxcore.errors import ConfigurationError, ContextError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL
@@ -81,7 +82,15 @@ def _store() -> SessionStore:
     housekeeper = ContextEngine(store)
     housekeeper.interrupt_stale_turns()
     housekeeper.purge_expired()
+    housekeeper.jobs.interrupt_stale()
+    housekeeper.jobs.sweep()
     return store
+
+
+@st.cache_resource(show_spinner=False)
+def _job_runner() -> JobRunner:
+    """What runs the jobs of all users of this process."""
+    return JobRunner(_store())
 
 
 @st.cache_resource(show_spinner=False)
@@ -98,6 +107,7 @@ def _engine(user: str) -> ContextEngine:
         gateway=LiteLLMGateway(),
         model=default_model(),
         layers=_layers(),
+        job_runner=_job_runner(),
     )
     found.user()
     seed_demo(found)

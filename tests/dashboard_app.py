@@ -111,7 +111,13 @@ def open_dashboard(
 
 def _forget() -> None:
     """Lets go of what the process keeps between runs."""
-    for cached in (services._store, services._engine, services._layers, turn_runner):
+    for cached in (
+        services._store,
+        services._engine,
+        services._layers,
+        services._job_runner,
+        turn_runner,
+    ):
         cached.clear()
 
 

@@ -16,7 +16,7 @@ from ctxcore.errors import ContextError
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.plain import Plain
 from ctxcore.reasons.report_codes import AlertCode, AlertProblem
-from ctxcore.reasons.values import Reason, as_reason, to_json
+from ctxcore.reasons.values import Reason, to_json
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import Alert, CallInfo, CompactionInfo, SessionInfo
 
@@ -32,7 +32,7 @@ class AlertError(ContextError):
 
     def __init__(self, *, value: object) -> None:
         self.value = value
-        super().__init__(AlertProblem.LIMIT(value=as_reason(str(value))))
+        super().__init__(AlertProblem.LIMIT(value=str(value)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +116,7 @@ class Alerts:
 
     def _raise(self, cause: str, why: Reason, session: SessionInfo) -> Alert | None:
         at = self._journal.now()
-        raised = self._store.raise_alert(
-            cause, why, user_id=session.user_id, session_id=session.id, at=at
-        )
+        raised = self._store.raise_alert(session.id, cause, why, user_id=session.user_id, at=at)
         if raised is not None:
             body: JsonObject = {"alert_id": raised.id, "reason": to_json(why)}
             self._journal.record(ALERT, body, session_id=session.id)

@@ -38,6 +38,7 @@ from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.errors import PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
+from ctxcore.engine.jobs import JobRunner, Jobs
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
@@ -108,6 +109,8 @@ class ContextEngine:
         layers: the policy layers of environment and file, from `load_layers()`.
         confirm: asked before a compaction where the policy requires a person's confirmation;
             without it a turn ends as `awaiting_confirmation`, and `answer` resumes it.
+        job_runner: runs the long work of `jobs`; engines of one process share one, so that its
+            threads do.
         clock: the current time, aware; for tests.
         new_id: makes ids; for tests.
     """
@@ -122,6 +125,7 @@ class ContextEngine:
         model: str | None = None,
         layers: Sequence[Layer] = (),
         confirm: Confirm | None = None,
+        job_runner: JobRunner | None = None,
         clock: Callable[[], datetime] = _now,
         new_id: Callable[[], str] = _new_id,
     ) -> None:
@@ -145,6 +149,7 @@ class ContextEngine:
         self._exchange = Exchange(self._services)
         self._prompts = SystemPrompts(self._services)
         self._branches = Branches(self._services)
+        self._jobs = Jobs(self._services, job_runner)
 
     @property
     def store(self) -> SessionStore:
@@ -160,6 +165,11 @@ class ContextEngine:
     def reports(self) -> Reports:
         """Reports over many sessions, changes of policies, and alerts."""
         return Reports(self._services)
+
+    @property
+    def jobs(self) -> Jobs:
+        """The long work that this user started, with its results."""
+        return self._jobs
 
     # sessions
 
@@ -617,7 +627,7 @@ class ContextEngine:
 
     def wait(self, session_id: str | None = None, timeout_seconds: float | None = None) -> bool:
         """Waits for background compactions of a session, or of all; False if time ran out."""
-        return self._services.jobs.wait(session_id, timeout_seconds)
+        return self._services.queue.wait(session_id, timeout_seconds)
 
     def interrupt_stale_turns(self) -> list[TurnInfo]:
         """Marks turns of crashed processes as interrupted; call it once at start-up."""

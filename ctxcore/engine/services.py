@@ -22,7 +22,7 @@ from ctxcore.compression.own_tools import (
     with_own_tools,
 )
 from ctxcore.engine.alerts import Alerts
-from ctxcore.engine.background import Jobs, Recounts
+from ctxcore.engine.background import Recounts, WorkQueue
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import EventJournal
 from ctxcore.engine.factors import factor_of, hold_factor
@@ -118,7 +118,8 @@ class EngineServices:
     default_model: str | None
     recounts: Recounts
     journal: EventJournal
-    jobs: Jobs = field(default_factory=Jobs)
+    queue: WorkQueue = field(default_factory=WorkQueue)
+    """The background compactions of sessions."""
     confirm: Confirm | None = None
     """Asked before a compaction, unless the turn's caller gives another function."""
     layers: tuple[Layer, ...] = ()

@@ -23,7 +23,7 @@ class AlertCode(Code):
 class AlertProblem(Code):
     """Why rules for alerts cannot be saved."""
 
-    LIMIT = "alert.limit", "a budget is a number of US dollars above 0, not {value!r}"
+    LIMIT = "alert.limit", "a budget is a number of US dollars above 0, not {value}"
 
 
 class HintCode(Code):

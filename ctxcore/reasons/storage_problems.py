@@ -168,6 +168,7 @@ class RecordCode(Code):
     CALL = "store.call", "call"
     POLICY_VERSION = "store.policy_version", "policy version"
     SIGNAL = "store.signal", "signal"
+    JOB = "store.job", "job"
     WORKING_STATE = "store.working_state", "the working state"
     SYSTEM_CHANGES = "store.system_changes", "the record of system prompts"
     COUNT_FACTOR = "store.count_factor", "the count factor"
@@ -186,6 +187,15 @@ class AccessCode(Code):
     ASSIGN = "access.assign", "the assignment of sessions"
     REPORTS = "access.reports", "the reports of all users"
     ALERTS = "access.alerts", "the alerts"
+
+
+class JobProblem(Code):
+    """Why long work that a person started has no result."""
+
+    BROKE_OFF = (
+        "job.broke_off",
+        "the work broke off because of a program error ({kind}); see the log",
+    )
 
 
 class ChangeCode(Code):

@@ -24,6 +24,8 @@ from ctxcore.store.values import (
     CompactionTally,
     Event,
     ImportedCompaction,
+    JobInfo,
+    JobState,
     Mark,
     MarkKind,
     MessageInfo,
@@ -465,15 +467,9 @@ class SessionStore(Protocol):
         """Has all periods summed from the calls again when they are next added to."""
 
     def raise_alert(
-        self,
-        cause: str,
-        reason: Reason,
-        *,
-        user_id: str,
-        session_id: str | None,
-        at: datetime,
+        self, session_id: str, cause: str, reason: Reason, *, user_id: str, at: datetime
     ) -> Alert | None:
-        """Stores an alert; None if there was one of the same cause."""
+        """Stores an alert because of a session; None if there was one of the same cause."""
 
     def alerts(self, *, unseen: bool = False, limit: int = 200) -> list[Alert]:
         """The newest alerts, newest first; with `unseen` those that nobody has seen."""
@@ -526,6 +522,58 @@ class SessionStore(Protocol):
 
     def policy_authors(self) -> list[str]:
         """The users who saved any version."""
+
+    # jobs
+
+    def begin_job(
+        self,
+        job_id: str,
+        *,
+        user_id: str,
+        kind: str,
+        spec: JsonObject,
+        digest: str,
+        session_ids: Collection[str],
+        at: datetime,
+        lease_until: datetime,
+        reuses: bool = True,
+    ) -> JobInfo:
+        """Stores a running job, or returns the user's own one with this digest that still runs.
+
+        With `reuses` one that is done is returned too. Purging one of `session_ids` erases the job.
+        """
+
+    def save_job_progress(self, job_id: str, done: int, total: int) -> bool:
+        """Stores how far a job is; False if it is not running any more."""
+
+    def renew_jobs(self, job_ids: Collection[str], *, lease_until: datetime) -> set[str]:
+        """Renews the leases of jobs; returns those of them that are still running."""
+
+    def end_job(
+        self,
+        job_id: str,
+        state: JobState,
+        *,
+        at: datetime,
+        result: JsonObject | None = None,
+        error: Reason | None = None,
+    ) -> bool:
+        """Ends a running job; False, and nothing is changed, if it has ended or is erased."""
+
+    def job(self, job_id: str) -> JobInfo:
+        """The job with this id."""
+
+    def jobs(self, user_id: str, *, kind: str | None = None, limit: int = 50) -> list[JobInfo]:
+        """The user's jobs, the newest first, without their results."""
+
+    def delete_job(self, job_id: str) -> None:
+        """Erases a job with its result."""
+
+    def interrupt_stale_jobs(self, *, at: datetime) -> list[str]:
+        """Marks running jobs whose lease has expired as interrupted; returns their ids."""
+
+    def delete_jobs(self, *, before: datetime) -> list[str]:
+        """Erases the jobs that ended before that time; returns their ids."""
 
     # settings, events and leases
 

@@ -154,13 +154,7 @@ class Reports(Area):
             connection.execute(delete(SPENDING))
 
     def raise_alert(
-        self,
-        cause: str,
-        reason: Reason,
-        *,
-        user_id: str,
-        session_id: str | None,
-        at: datetime,
+        self, session_id: str, cause: str, reason: Reason, *, user_id: str, at: datetime
     ) -> Alert | None:
         row = {
             "cause": cause,

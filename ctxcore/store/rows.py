@@ -37,6 +37,7 @@ from ctxcore.store.values import (
     Alert,
     CallInfo,
     CompactionInfo,
+    JobInfo,
     MessageInfo,
     PolicyVersion,
     Scope,
@@ -308,3 +309,8 @@ def to_signal_info(row: RowMapping) -> SignalInfo:
 def to_alert(row: RowMapping) -> Alert:
     """The alert of a row."""
     return Alert(**{**row, "reason": from_json(row["reason"])})
+
+
+def to_job_info(row: RowMapping) -> JobInfo:
+    """The job of a row; without its result where that was not read."""
+    return JobInfo(**{**row, "error": _to_reason(row["error"])})

@@ -30,7 +30,7 @@ from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
 from ctxcore.store.rows import dump_factor, dump_recalls, dump_working, to_session_info
 from ctxcore.store.values import BRANCH, SessionFactor, SessionFilter, SessionInfo, UserInfo
-from ctxcore.tables import LEASE, POLICY, SESSION, USER
+from ctxcore.tables import JOB, JOB_SESSION, LEASE, POLICY, SESSION, USER
 
 _USER = select(USER).where(USER.c.id == bindparam("user_id"))
 _EMPTY: dict[str, Any] = {
@@ -270,4 +270,6 @@ def _erase(connection: Connection, session_id: str) -> None:
     is_its_own = (POLICY.c.scope == "session") & (POLICY.c.owner == session_id)
     connection.execute(delete(POLICY).where(is_its_own))
     connection.execute(delete(LEASE).where(LEASE.c.name == turn_lease(session_id)))
+    told = select(JOB_SESSION.c.job_id).where(JOB_SESSION.c.session_id == session_id)
+    connection.execute(delete(JOB).where(JOB.c.id.in_(told)))
     connection.execute(delete(SESSION).where(SESSION.c.id == session_id))

@@ -9,6 +9,7 @@ from platformdirs import user_data_path
 
 from ctxcore.store.database import Database
 from ctxcore.store.histories import Histories
+from ctxcore.store.jobs import Jobs
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
 from ctxcore.store.reports import Reports
@@ -36,7 +37,16 @@ def _default_file() -> Path:
 
 
 class SqlStore(
-    Sessions, Histories, Compactions, Turns, Signals, Reports, Policies, Journal, Searching
+    Sessions,
+    Histories,
+    Compactions,
+    Turns,
+    Signals,
+    Reports,
+    Policies,
+    Journal,
+    Searching,
+    Jobs,
 ):
     """A `SessionStore` on a database; safe to share between threads."""
 

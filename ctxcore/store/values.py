@@ -31,6 +31,7 @@ TurnState = Literal[
     "interrupted",
 ]
 MarkKind = Literal["pin", "exclude"]
+JobState = Literal["running", "done", "cancelled", "failed", "interrupted"]
 BRANCH = "branch"
 """The origin of a session that `ContextEngine.branch` made."""
 
@@ -427,6 +428,33 @@ class SignalCounts(Plain):
         """The share that is right of those a person looked at; None where nobody did."""
         judged = self.right + self.wrong
         return self.right / judged if judged else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobInfo(Plain):
+    """Long work that a person started, such as a trial of policies; only that person sees it."""
+
+    id: str
+    user_id: str
+    kind: str
+    """A code for what it does."""
+    spec: JsonObject
+    """What was asked for."""
+    digest: str
+    """The hash of the spec and of the data that it reads."""
+    state: JobState
+    done: int
+    """How many of the `total` units of work are finished."""
+    total: int
+    """0 as long as it is not known."""
+    result: JsonObject | None = None
+    """None before it is done, and where lists leave results out."""
+    error: Reason | None = None
+    """Why it failed."""
+    created_at: datetime
+    lease_until: datetime
+    """When a running job counts as interrupted unless it was renewed before."""
+    finished_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
@@ -22,6 +23,7 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.storage_problems import JobProblem
 from ctxcore.store import SessionStore, open_store
 from ctxcore.store.errors import (
     CountsMissingError,
@@ -33,7 +35,7 @@ from ctxcore.store.errors import (
     UnknownCounterError,
 )
 from ctxcore.store.sql import database_url
-from ctxcore.store.values import BRANCH, CallInfo, ImportedCompaction, Scope, SignalInfo
+from ctxcore.store.values import BRANCH, CallInfo, ImportedCompaction, JobInfo, Scope, SignalInfo
 from ctxcore.tokens.count import counter_by_id
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -917,6 +919,118 @@ class TestSignals:
         assert counts == [(None, 1, 1, 1), (7, 1, 2, 1)]
         store.delete("s", at=SOON)
         assert store.signal_counts(Scope(kind="user", owner="ada")) == []
+
+
+class TestJobs:
+    def begin(self, store: SessionStore, job_id: str, digest: str = "d", **given: Any) -> JobInfo:
+        arguments: dict[str, Any] = {
+            "user_id": "ada",
+            "kind": "trial",
+            "spec": {"policies": ["pi"]},
+            "digest": digest,
+            "session_ids": ["s"],
+            "at": NOON,
+            "lease_until": SOON,
+            **given,
+        }
+        return store.begin_job(job_id, **arguments)
+
+    def test_a_job_runs_makes_progress_and_ends_once(self, store: SessionStore) -> None:
+        begun = self.begin(store, "j")
+
+        assert store.save_job_progress("j", 2, 5)
+        running = store.job("j")
+        assert store.end_job("j", "done", at=SOON, result={"tokens": 7})
+
+        assert (begun.state, begun.done, begun.total, begun.result) == ("running", 0, 0, None)
+        assert (running.done, running.total, running.spec) == (2, 5, {"policies": ["pi"]})
+        done = store.job("j")
+        assert (done.state, done.result, done.finished_at) == ("done", {"tokens": 7}, SOON)
+        assert not store.end_job("j", "cancelled", at=LATER)
+        assert not store.save_job_progress("j", 3, 5)
+        assert store.job("j") == done
+
+    def test_a_failed_job_keeps_its_reason(self, store: SessionStore) -> None:
+        self.begin(store, "j")
+
+        store.end_job("j", "failed", at=SOON, error=JobProblem.BROKE_OFF(kind="KeyError"))
+
+        assert store.job("j").error == JobProblem.BROKE_OFF(kind="KeyError")
+
+    def test_the_same_work_is_found_again_while_it_runs_and_once_it_is_done(
+        self, store: SessionStore
+    ) -> None:
+        self.begin(store, "j")
+        twin = self.begin(store, "twin", reuses=False)
+        store.end_job("j", "done", at=SOON, result={})
+
+        assert twin.id == "j"
+        assert self.begin(store, "later").id == "j"
+        assert self.begin(store, "anew", reuses=False).id == "anew"
+        assert self.begin(store, "other", digest="other").id == "other"
+
+    def test_work_that_was_cancelled_or_left_alone_is_done_again(self, store: SessionStore) -> None:
+        self.begin(store, "j")
+        store.end_job("j", "cancelled", at=SOON)
+        self.begin(store, "left", at=SOON, lease_until=SOON)
+
+        again = self.begin(store, "again", at=LATER, lease_until=LATER)
+
+        assert again.id == "again"
+
+    def test_the_same_work_of_another_user_is_a_job_of_its_own(self, store: SessionStore) -> None:
+        store.create_user("eve", at=NOON)
+        self.begin(store, "j")
+
+        assert self.begin(store, "hers", user_id="eve").id == "hers"
+        assert [job.id for job in store.jobs("eve")] == ["hers"]
+
+    def test_jobs_are_listed_without_results_the_newest_first(self, store: SessionStore) -> None:
+        for number, kind in enumerate(["trial", "story", "trial"]):
+            at = NOON + timedelta(seconds=number)
+            self.begin(store, f"j{number}", f"d{number}", kind=kind, at=at)
+        store.end_job("j2", "done", at=LATER, result={"long": "x"})
+
+        assert [job.id for job in store.jobs("ada")] == ["j2", "j1", "j0"]
+        assert [job.id for job in store.jobs("ada", kind="trial", limit=1)] == ["j2"]
+        assert store.jobs("ada")[0].result is None
+
+    def test_a_job_whose_lease_is_over_becomes_interrupted(self, store: SessionStore) -> None:
+        self.begin(store, "j", "j")
+        self.begin(store, "renewed", "renewed")
+        self.begin(store, "ended", "ended")
+        store.end_job("ended", "done", at=NOON, result={})
+
+        alive = store.renew_jobs(["renewed", "ended", "none"], lease_until=LATER)
+
+        assert alive == {"renewed"}
+        assert store.interrupt_stale_jobs(at=NOON) == []
+        assert store.interrupt_stale_jobs(at=SOON) == ["j"]
+        assert (store.job("j").state, store.job("j").finished_at) == ("interrupted", SOON)
+        assert store.job("renewed").state == "running"
+
+    def test_old_jobs_are_erased_and_running_ones_stay(self, store: SessionStore) -> None:
+        self.begin(store, "old", "old")
+        store.end_job("old", "failed", at=NOON)
+        self.begin(store, "new", "new")
+        store.end_job("new", "done", at=LATER, result={})
+        self.begin(store, "running", "running")
+
+        assert store.delete_jobs(before=LATER) == ["old"]
+        assert {job.id for job in store.jobs("ada")} == {"new", "running"}
+        store.delete_job("new")
+        with pytest.raises(RecordNotFoundError, match="no job 'new'"):
+            store.job("new")
+
+    def test_purging_a_session_erases_what_jobs_read_in_it(self, store: SessionStore) -> None:
+        store.create_session("t", user_id="ada", at=NOON)
+        self.begin(store, "both", "both", session_ids=["s", "t"])
+        self.begin(store, "other", "other", session_ids=["t"])
+
+        store.purge("s")
+
+        assert [job.id for job in store.jobs("ada")] == ["other"]
+        assert not store.save_job_progress("both", 1, 2)
 
 
 class TestEventsAndLeases:

@@ -74,6 +74,9 @@ COLUMNS = {
     "event": "id session_id kind body created_at",
     "spending": "user_id period dollars",
     "alert": "id cause reason user_id session_id created_at seen_by seen_at",
+    "job": "id user_id kind spec digest state done total result error created_at lease_until"
+    " finished_at",
+    "job_session": "job_id session_id",
     "lease": "name owner expires_at",
     "setting": "name value",
 }
@@ -375,7 +378,20 @@ class TestRevisions:
 
     @pytest.mark.parametrize(
         "revision",
-        ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010"],
+        [
+            "0001",
+            "0002",
+            "0003",
+            "0004",
+            "0005",
+            "0006",
+            "0007",
+            "0008",
+            "0009",
+            "0010",
+            "0011",
+            "0012",
+        ],
     )
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str

@@ -3,7 +3,7 @@
 Calls from before have the size that was sent. Where no compaction was active that is also the size
 without one; for the others it is not known.
 
-Revision 0015, after 0012.
+Revision 0015, after 0014.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision: str = "0015"
-down_revision: str | None = "0012"
+down_revision: str | None = "0014"
 branch_labels: str | None = None
 depends_on: str | None = None
 
