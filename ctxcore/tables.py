@@ -468,6 +468,7 @@ class AlertRow(Row, table=True):
 
     __tablename__: ClassVar[str] = "alert"
     __table_args__ = (
+        _in_session(),
         UniqueConstraint("cause", name="uq_alert_cause"),
         Index("ix_alert_unseen", "seen_at", "id"),
     )

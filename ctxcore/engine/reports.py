@@ -14,6 +14,7 @@ from ctxcore.engine.events import FAILED, PLANNED
 from ctxcore.engine.hints import session_hints
 from ctxcore.engine.policies import ModelCatalog, merge_layers
 from ctxcore.engine.policy_effects import CallRecords, VersionEffect, effects_of
+from ctxcore.engine.policy_files import PolicyDraft, draft_of, policy_text, scopes_above
 from ctxcore.engine.savings import PriceOf, Saving, savings_of
 from ctxcore.engine.services import EngineServices
 from ctxcore.engine.shadow import SWITCH, ShadowResult, ShadowSwitch, shadow_results, switched_on
@@ -77,18 +78,15 @@ class Reports:
             NotAllowedError: it is another user's, and this user is no operator.
         """
         self._of_user(user_id)
-        group = Scope(kind="group", owner=self._services.store.user(user_id).group)
-        scopes = [EVERYBODY, group, Scope(kind="user", owner=user_id)]
+        own = Scope(kind="user", owner=user_id)
+        scopes = [own, *reversed(scopes_above(self._services, own))]
         stored = self._services.store.policies(scopes)
-        found: list[ShadowSwitch] = []
-        for place, (scope, own) in enumerate(zip(scopes, stored, strict=True)):
-            wider = [version for version in stored[:place] if version]
-            policy = merge_layers(wider, {}, outer=self._services.layers).policy
-            is_its_own = scope.kind == "user" or _sets_shadow(own)
-            switch = switched_on(scope, own, is_inherited=policy.is_shadow)
-            if switch is not None and is_its_own and self._may_change(scope):
-                found.insert(0, switch)
-        return found
+        switches = [
+            switched_on(scope, version, is_inherited=self._is_shadow_above(scope))
+            for scope, version in zip(scopes, stored, strict=True)
+            if scope == own or (_sets_shadow(version) and self._may_change(scope))
+        ]
+        return [switch for switch in switches if switch is not None]
 
     def changes(
         self, *, user_id: str | None = None, by: str | None = None, limit: int = 200
@@ -101,6 +99,24 @@ class Reports:
         self._of_user(user_id)
         scopes = None if user_id is None else self._scopes_of(user_id)
         return self._services.store.policy_changes(scopes, by=by, limit=limit)
+
+    def policy_text(self, scope: Scope, *, whole: bool = False) -> str:
+        """What a scope changes about the policy as YAML; `whole`: with all that it inherits.
+
+        Raises:
+            NotAllowedError: it is another user's, and this user is no operator.
+        """
+        return policy_text(self._services, scope, whole=whole)
+
+    def draft(self, scope: Scope, text: str, *, name: str) -> PolicyDraft:
+        """What a YAML file `name` would change in a scope; `save_policy` then saves `after`.
+
+        Raises:
+            ConfigurationError, PolicyError: the file is no policy, or a value is not allowed there;
+                the error names the line and the field.
+            NotAllowedError: it is another user's, and this user is no operator.
+        """
+        return draft_of(self._services, scope, text, name=name)
 
     def authors(self) -> list[str]:
         """The users who changed any policy; for operators."""
@@ -155,6 +171,12 @@ class Reports:
         sessions = self._services.store.session_ids(user_id)
         own += [Scope(kind="session", owner=session) for session in sessions]
         return [*own, Scope(kind="group", owner=group)] if group else own
+
+    def _is_shadow_above(self, scope: Scope) -> bool:
+        """Whether what a scope inherits is in shadow mode."""
+        stored = self._services.store.policies(scopes_above(self._services, scope))
+        versions = [version for version in stored if version]
+        return merge_layers(versions, {}, outer=self._services.layers).policy.is_shadow
 
     def _may_change(self, scope: Scope) -> bool:
         try:

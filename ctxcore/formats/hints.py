@@ -313,7 +313,7 @@ def _unpaid(sent: Sent) -> Iterator[Hint]:
         needed = ceil(cost / each)
         if fold.calls < needed:
             yield Hint(
-                reason=HintCode.FOLD_UNPAID(message=fold.at + 1, calls=fold.calls, needed=needed),
+                reason=HintCode.FOLD_UNPAID(calls=fold.calls, needed=needed),
                 tokens=fold.before_tokens + fold.after_tokens,
                 dollars=cost - fold.calls * each,
                 at=fold.at,

@@ -49,6 +49,6 @@ class HintCode(Code):
     )
     FOLD_UNPAID = (
         "hint.fold_unpaid",
-        "the compaction before message {message:,} saved less than it cost: {calls:,} calls "
-        "followed, and it pays from {needed:,} on",
+        "a compaction saved less than it cost: {calls:,} calls followed, and it pays from "
+        "{needed:,} on",
     )

@@ -95,13 +95,21 @@ def read_file(path: Path) -> Layer:
         ConfigurationError: it cannot be read, is no YAML, or its blocks are not mappings.
         PolicyError: a key is unknown or a value is not allowed.
     """
+    return read_text(text_of_file(path), name=str(path))
+
+
+def text_of_file(path: Path) -> str:
+    """The text of a file in UTF-8.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = system_reason(error) if isinstance(error, OSError) else FileProblem.NOT_UTF8()
         problem = FileProblem.UNREADABLE(reason=reason)
         raise ConfigurationError(path=str(path), problem=problem) from error
-    return read_text(text, name=str(path))
 
 
 def read_text(text: str, *, name: str) -> Layer:

@@ -16,6 +16,7 @@ from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, Recalls, W
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run, VerdictKind
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.plain import Plain
+from ctxcore.policy.changes import FieldChange, changed_fields
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.values import Reason
 from ctxcore.signals.values import SignalKind, tells_of_forgetting
@@ -358,6 +359,11 @@ class PolicyChange(Plain):
     version: PolicyVersion
     before: JsonObject
     """The overrides of the version before; empty for the first one."""
+
+    @property
+    def fields(self) -> list[FieldChange]:
+        """The fields that it changed."""
+        return changed_fields(self.before, self.version.overrides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,7 @@ def upgrade() -> None:
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("seen_by", sa.Text(), nullable=True),
         sa.Column("seen_at", sa.DateTime(timezone=True), nullable=True),
+        sa.ForeignKeyConstraint(["session_id"], ["session.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("cause", name="uq_alert_cause"),
     )
