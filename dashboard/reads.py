@@ -18,6 +18,7 @@ from ctxcore.engine.compactions import LossReport, PresetLosses
 from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.engine.stories import MessageStory
 from ctxcore.engine.transcripts import transcript_of
+from ctxcore.formats.hints import Hint
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.stays import Stays, stays_in, stays_of_runs
 from ctxcore.formats.values import Transcript
@@ -141,6 +142,16 @@ def sent_report(session: SessionInfo, view: AccountView) -> TokenReport:
     )
 
 
+def session_hints(session: SessionInfo) -> list[Hint]:
+    """The hints of a session; found again when there are more calls or messages, or new prices."""
+    found = engine().session(session.id)
+    count, models = engine().store.count_calls(found.id), repr(engine().models())
+    active = found.active_compaction_id or ""
+    return _session_hints(
+        database_url(), user_id(), found.id, found.length, f"{count} {active}", models
+    )
+
+
 def session_tokens(session: SessionInfo) -> int | None:
     """The tokens of the whole history by its own counter; None if it was not counted."""
     if session.counter_id is None:
@@ -155,6 +166,14 @@ def _recorded(stamp: Stamp) -> Recorded:
         compactions=tuple(store.compactions(session_id)),
         imported=tuple(store.imported_compactions(session_id)),
     )
+
+
+@st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
+def _session_hints(
+    url: str, user: str, session_id: str, length: int, state: str, models: str
+) -> list[Hint]:
+    del url, user, length, state, models  # part of the key only
+    return engine().reports.hints(session_id)
 
 
 # cache_resource, not cache_data: copying thousands of calls would take a second each time.

@@ -87,6 +87,7 @@ class SettingProblem(Code):
     KEYS = "config.keys", "expected keys with values"
     WORD = "config.word", "a key must be a plain string"
     TWICE = "config.twice", "{name!r} appears twice"
+    ALIAS = "config.alias", "has an alias (*name), which a policy does not need"
     NAMED = "config.named", "{problem} (set by {variable}: {source})"
     STATE_FIELD = (
         "config.state_field",

@@ -143,6 +143,10 @@ def _blocks(path: Path, text: str) -> dict[str, Given]:
     import yaml
 
     try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):  # a few can stand for very much
+                line = event.start_mark.line + 1
+                raise ConfigurationError(path=str(path), line=line, problem=SettingProblem.ALIAS())
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)

@@ -1,0 +1,43 @@
+"""Draws hints: what costs tokens in this session, with the money and the place."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ctxcore.formats.hints import Hint
+from ctxcore.store.values import SessionInfo
+from dashboard import numbers
+from dashboard.addresses import place_link
+from dashboard.reads import calls_of, session_hints
+from dashboard.texts import t
+from dashboard.widgets import Row, choosable_table, csv_button
+from dashboard.wording import reason_sentence
+
+SHOWN = 20  # chosen: a screen; the CSV has all of them
+
+
+def show_hints(session: SessionInfo) -> None:
+    """Draws the hints, those with the most tokens first; nothing where there are none."""
+    with st.spinner(t("usage.counting")):
+        hints = session_hints(session)
+    if not hints:
+        return
+    st.subheader(t("usage.hints"))
+    st.caption(t("usage.hints.told" if calls_of(session) else "usage.hints.told.uncalled"))
+    rows = [hint_row(hint) for hint in hints]
+    chosen = choosable_table(rows[:SHOWN], key="usage_hints_table", alt=t("usage.hints"))
+    csv_button(rows, key="usage_hints_csv", name="hints.csv")
+    at = None if chosen is None else hints[chosen].at
+    if at is not None:
+        label = t("common.open_message", seq=f"{at + 1:,}")
+        place_link(session.id, "m", at + 1, label=label, icon=":material/chat:")
+
+
+def hint_row(hint: Hint) -> Row:
+    """A row of the table."""
+    return {
+        t("usage.hints.hint"): reason_sentence(hint.reason),
+        t("common.segment.tokens"): hint.tokens,
+        t("usage.figure.cost"): numbers.money(hint.dollars),
+        t("usage.message"): None if hint.at is None else hint.at + 1,
+    }
