@@ -19,6 +19,7 @@ from ctxcore.reasons.report_codes import AlertCode, AlertProblem
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import Alert, CallInfo, CompactionInfo, SessionInfo
+from ctxcore.tokens.costs import dollars_text
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +112,8 @@ class Alerts:
         spent = self._store.spend(user, cost, [*limits], at=at)
         for period, (code, limit) in limits.items():
             if spent[period] > limit:
-                why = code(user=user, period=period, spent=spent[period], limit=limit)
+                amounts = {"spent": dollars_text(spent[period]), "limit": dollars_text(limit)}
+                why = code(user=user, period=period, **amounts)
                 self._raise(f"budget:{user}:{period}", why, session)
 
     def _raise(self, cause: str, why: Reason, session: SessionInfo) -> Alert | None:

@@ -28,7 +28,7 @@ from ctxcore.plain import Plain
 from ctxcore.reasons.values import to_json
 from ctxcore.store.values import Event, PolicyVersion, Scope
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
-from ctxcore.tokens.prices import PER_MILLION
+from ctxcore.tokens.prices import PER_MILLION, Price
 
 SWITCH = "is_shadow"
 SHADOW = "shadow"
@@ -76,7 +76,8 @@ def _shadow(
         "model": target.model,
         "summary_model": target.call.policy.summary_model,
     }
-    before = _last(services, target, common)
+    before, last = _last(services, target, common), _last_call(services, target)
+    common |= last
     saved = int(before.get("saved_tokens", 0))
     size = planned.before_tokens
     if before and size - saved < before["level_tokens"]:
@@ -128,6 +129,15 @@ def _executed(target: CallTarget, planned: CompactionPlan, measured: Measure) ->
 def _source_tokens(record: Compaction, before: Compaction | None) -> int:
     """What a model would have read for the summary."""
     return max(0, record.source_tokens - (before.source_tokens if before else 0))
+
+
+def _last_call(services: EngineServices, target: CallTarget) -> JsonObject:
+    """The call before, which several checks may follow, and whether a cache served it."""
+    call = services.store.last_call(target.session.id, "answer")
+    return {
+        "after_call": call.id if call else None,
+        "is_cached": bool(call and call.cached_tokens),
+    }
 
 
 def _last(
@@ -184,18 +194,26 @@ def shadow_results(events: Iterable[tuple[str, Event]], price_of: PriceOf) -> li
 
 
 def _result(user: str, events: Sequence[Event], price_of: PriceOf) -> ShadowResult:
-    states = [shadow_of(event) or {} for event in events]
-    amounts = [_dollars(event, price_of) for event in events]
+    """`events` come newest first; of the checks between two calls the newest tells the next one."""
+    next_calls: dict[tuple[str | None, object], Event] = {}
+    for event in events:
+        next_calls.setdefault((event.session_id, (shadow_of(event) or {}).get("after_call")), event)
+    made = [event for event in events if (shadow_of(event) or {})["is_new"]]
+    amounts = [
+        *(_saved_dollars(event, price_of) for event in next_calls.values()),
+        *(_cost_dollars(shadow_of(event) or {}, price_of) for event in made),
+    ]
     known = [amount for amount in amounts if amount is not None]
+    states = [shadow_of(event) or {} for event in made]
     return ShadowResult(
         user_id=user,
         sessions=len({event.session_id for event in events}),
-        compactions=sum(bool(state["is_new"]) for state in states),
-        next_calls=len(events),
-        without_tokens=sum(_without(event) for event in events),
-        with_tokens=sum(int(state["with_tokens"]) for state in states),
-        facts_lost=sum(int(state.get("facts_lost", 0)) for state in states),
-        rules_lost=sum(int(state.get("rules_lost", 0)) for state in states),
+        compactions=len(made),
+        next_calls=len(next_calls),
+        without_tokens=sum(_without(event) for event in next_calls.values()),
+        with_tokens=sum(_with(event) for event in next_calls.values()),
+        facts_lost=sum(int(state["facts_lost"]) for state in states),
+        rules_lost=sum(int(state["rules_lost"]) for state in states),
         dollars=fsum(known) if len(known) == len(amounts) else None,
     )
 
@@ -205,19 +223,31 @@ def _without(event: Event) -> int:
     return int(tokens) if isinstance(tokens, (int, float)) else 0
 
 
-def _dollars(event: Event, price_of: PriceOf) -> float | None:
-    """What an event would have saved: at the price of a cache, where the model has one."""
+def _with(event: Event) -> int:
+    return int((shadow_of(event) or {})["with_tokens"])
+
+
+def _price(state: Mapping[str, Any], price_of: PriceOf) -> Price | None:
+    return price_of(str(state["model"])) if state.get("model") else None
+
+
+def _saved_dollars(event: Event, price_of: PriceOf) -> float | None:
+    """What the next call would have cost less: at the price of the cache, where one is in use."""
     state = shadow_of(event) or {}
-    price = price_of(str(state["model"])) if state.get("model") else None
+    price = _price(state, price_of)
     if price is None:
         return None
-    sent = int(state["with_tokens"])
-    saved = (_without(event) - sent) * price.from_cache
-    if not state["is_new"]:
-        return saved / PER_MILLION
-    summary = _summary_dollars(state, price_of)
-    rewritten = sent * price.lost_cache if price.cached is not None else 0.0
-    return None if summary is None else (saved - rewritten) / PER_MILLION - summary
+    each = price.from_cache if state["is_cached"] else price.input
+    return (_without(event) - _with(event)) * each / PER_MILLION
+
+
+def _cost_dollars(state: Mapping[str, Any], price_of: PriceOf) -> float | None:
+    """What a compaction would have cost, below 0: its summary, and the lost cache."""
+    price, summary = _price(state, price_of), _summary_dollars(state, price_of)
+    if price is None or summary is None:
+        return None
+    lost = state["with_tokens"] * price.lost_cache / PER_MILLION if state["is_cached"] else 0.0
+    return -(summary + lost)
 
 
 def _summary_dollars(state: Mapping[str, Any], price_of: PriceOf) -> float | None:

@@ -10,11 +10,11 @@ class AlertCode(Code):
 
     BUDGET_DAY = (
         "alert.budget_day",
-        "the calls of {user!r} cost {spent:.2f} US dollars on {period}, more than {limit:.2f}",
+        "the calls of {user} cost {spent} on {period}, more than {limit}",
     )
     BUDGET_MONTH = (
         "alert.budget_month",
-        "the calls of {user!r} cost {spent:.2f} US dollars in {period}, more than {limit:.2f}",
+        "the calls of {user} cost {spent} in {period}, more than {limit}",
     )
     FAILED_SUMMARY = "alert.failed_summary", "a summary failed: {why}"
     RULES_LOST = "alert.rules_lost", "a compaction lost {count:,} standing instructions: {rules}"

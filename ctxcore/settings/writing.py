@@ -18,12 +18,19 @@ def to_yaml(overrides: Mapping[str, JsonValue]) -> str:
     """
     import yaml
 
+    class Lines(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
+        """One line a field: lists stand in brackets."""
+
+    Lines.add_representer(
+        list,
+        lambda dumper, value: dumper.represent_sequence(
+            "tag:yaml.org,2002:seq", value, flow_style=True
+        ),
+    )
     known = (PRESET_FIELD, *fields_of(Policy))
     ordered = {name: overrides[name] for name in known if name in overrides}
     document = {OWN_BLOCK: {**ordered, **overrides}}
-    text = yaml.safe_dump(
-        document, sort_keys=False, allow_unicode=True, default_flow_style=None, width=100
-    )
+    text = yaml.dump(document, Dumper=Lines, sort_keys=False, allow_unicode=True, width=100)
     return str(text)
 
 

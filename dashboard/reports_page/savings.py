@@ -11,9 +11,11 @@ from dashboard import numbers
 from dashboard.reports_page.charts import monthly_savings
 from dashboard.reports_page.people import pick_user
 from dashboard.services import engine
-from dashboard.settings.scope_choice import user_names
+from dashboard.settings.scope_choice import scope_name, user_names
 from dashboard.texts import t
 from dashboard.widgets import Row, chart, csv_button, empty_state, plain_table
+
+MOST_VERSIONS = 2_000  # chosen: more than anybody saves; older ones are shown by number
 
 
 def show_savings() -> None:
@@ -29,7 +31,8 @@ def show_savings() -> None:
     _gaps(total)
     _months(savings)
     names = user_names()
-    rows = [saving_row(one, names) for one in savings]
+    versions = _versions(user, names)
+    rows = [saving_row(one, names, versions) for one in savings]
     plain_table(rows, alt=t("reports.view.savings"))
     csv_button([saving_csv(one) for one in savings], key="reports_savings_csv", name="savings.csv")
 
@@ -85,21 +88,33 @@ def _months(savings: Sequence[Saving]) -> None:
     chart(figure, rows, key="reports_savings_months", alt=t("reports.savings.months"))
 
 
-def saving_row(one: Saving, names: Mapping[str, str]) -> Row:
-    """A row of the table."""
+def _versions(user: str | None, names: Mapping[str, str]) -> dict[int, str]:
+    """The names of versions of policies by id: whose they are, and their numbers."""
+    changes = engine().reports.changes(user_id=user, limit=MOST_VERSIONS)
+    return {
+        change.version.id: t(
+            "reports.version",
+            who=scope_name(change.version.scope, names),
+            number=change.version.version,
+        )
+        for change in changes
+    }
+
+
+def saving_row(one: Saving, names: Mapping[str, str], versions: Mapping[int, str]) -> Row:
+    """A row of the table; a version that has no name is shown by its number in the store."""
     user, version = one.user_id or "", one.policy_version_id
+    name = t("usage.signals.unsaved") if version is None else versions.get(version, f"#{version}")
     return {
         t("reports.month"): one.month,
         t("reports.user"): names.get(user, user),
-        t("usage.signals.policy"): t("usage.signals.unsaved") if version is None else f"#{version}",
+        t("usage.signals.policy"): name,
         t("usage.figure.calls"): one.calls,
+        t("reports.savings.net"): numbers.money(one.net_dollars),
         t("reports.savings.unsent"): one.unsent_tokens,
         t("reports.savings.unsent_dollars"): numbers.money(one.unsent_dollars),
-        t("reports.savings.summary_tokens"): one.summary_tokens,
         t("reports.savings.summary_dollars"): numbers.money(_cost(one.summary_dollars)),
-        t("reports.savings.rewritten_tokens"): one.rewritten_tokens,
         t("reports.savings.rewritten_dollars"): numbers.money(_cost(one.rewritten_dollars)),
-        t("reports.savings.net"): numbers.money(one.net_dollars),
     }
 
 

@@ -24,7 +24,6 @@ def show_reports() -> None:
     view = st.segmented_control(
         t("reports.view"),
         views,
-        default="savings",
         required=True,
         format_func=lambda name: t(f"reports.view.{name}"),
         label_visibility="collapsed",
@@ -47,6 +46,8 @@ def show_reports() -> None:
 
 def _follow_address(views: tuple[str, ...]) -> None:
     """Opens the view that the address names, once: `/reports?view=alerts`."""
+    if st.session_state.get("reports_view") not in views:
+        st.session_state["reports_view"] = views[0]
     named = st.query_params.get("view")
     if named in views and st.session_state.get("reports_view_followed") != named:
         st.session_state["reports_view"] = named

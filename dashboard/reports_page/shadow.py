@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from ctxcore.engine.shadow import ShadowResult
+from ctxcore.engine.shadow import SWITCH, ShadowResult
 from ctxcore.policy.changes import changed_fields
 from dashboard import numbers
 from dashboard.reports_page.people import pick_user
@@ -75,7 +75,7 @@ def _switches(user: str | None, names: Mapping[str, str]) -> None:
         who = scope_name(switch.scope, names)
         with st.container(border=True, key=f"reports_switch_{switch.scope.kind}"):
             st.markdown(t("reports.shadow.switch", who=who))
-            changes = changed_fields(switch.before, switch.after)
+            changes = changed_fields({SWITCH: True}, {SWITCH: False})  # what will be in force
             show_changes(changes, alt=t("reports.shadow.preview"))
             st.button(
                 t("reports.shadow.on", who=who),

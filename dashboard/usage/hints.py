@@ -9,6 +9,7 @@ from ctxcore.store.values import SessionInfo
 from dashboard import numbers
 from dashboard.addresses import place_link
 from dashboard.reads import calls_of, session_hints
+from dashboard.safe_markdown import plain_label
 from dashboard.texts import t
 from dashboard.widgets import Row, choosable_table, csv_button
 from dashboard.wording import reason_sentence
@@ -27,8 +28,10 @@ def show_hints(session: SessionInfo) -> None:
     rows = [hint_row(hint) for hint in hints]
     chosen = choosable_table(rows[:SHOWN], key="usage_hints_table", alt=t("usage.hints"))
     csv_button(rows, key="usage_hints_csv", name="hints.csv")
-    at = None if chosen is None else hints[chosen].at
-    if at is not None:
+    if chosen is None:
+        return
+    st.caption(plain_label(reason_sentence(hints[chosen].reason), max_chars=600))
+    if (at := hints[chosen].at) is not None:
         label = t("common.open_message", seq=f"{at + 1:,}")
         place_link(session.id, "m", at + 1, label=label, icon=":material/chat:")
 
@@ -36,8 +39,8 @@ def show_hints(session: SessionInfo) -> None:
 def hint_row(hint: Hint) -> Row:
     """A row of the table."""
     return {
-        t("usage.hints.hint"): reason_sentence(hint.reason),
         t("common.segment.tokens"): hint.tokens,
         t("usage.figure.cost"): numbers.money(hint.dollars),
+        t("usage.hints.hint"): reason_sentence(hint.reason),
         t("usage.message"): None if hint.at is None else hint.at + 1,
     }

@@ -391,6 +391,7 @@ class TestRevisions:
             "0010",
             "0011",
             "0012",
+            "0014",
         ],
     )
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
@@ -415,6 +416,45 @@ class TestRevisions:
                 assert store.session("s").title == "old"
                 assert store.session("s").working == EMPTY_WORKING_STATE
                 assert store.session("s").system_changes == ()
+
+    def test_calls_of_an_older_file_get_the_sizes_that_reports_sum(self, path: Path) -> None:
+        writer, reader = make_engines(make_url(f"sqlite:///{path}"))
+        with writer.begin() as connection:
+            upgrade(connection, to="0014")
+        writer.dispose()
+        reader.dispose()
+        rows = [
+            ("a", "answer", None, 80, None, None),
+            ("b", "answer", "c", 80, '{"code":"break.compaction"}', None),
+            ("d", "summary", None, None, None, '{"code":"model.overflow","facts":{}}'),
+        ]
+        with closing(sqlite3.connect(path)) as old, old:
+            old.execute("INSERT INTO user VALUES ('ada', 'Ada', '', 0, '2026-03-01 12:00:00')")
+            old.execute(
+                "INSERT INTO session (id, user_id, title, origin, tools, created_at, updated_at,"
+                " length, head_seq, system_seqs, indexed_until) VALUES ('s', 'ada', 'old', 'chat',"
+                " '[]', '2026-03-01 12:00:00', '2026-03-01 12:00:00', 0, 0, '[]', 0)"
+            )
+            for id_, purpose, compaction, cached, lost, error in rows:
+                estimate = '{"recent":90,"reserve":5,"system":10}' if purpose == "answer" else "{}"
+                values = (id_, purpose, compaction, estimate, cached, lost, error)
+                old.execute(
+                    "INSERT INTO call (id, session_id, purpose, is_imported, compaction_id,"
+                    " estimate, runs, input_tokens, cached_tokens, cache_break, error, created_at)"
+                    " VALUES (?, 's', ?, 0, ?, ?, '[]', 100, ?, ?, ?, '2026-03-01 12:00:00')",
+                    values,
+                )
+        columns = "sent_tokens, without_tokens, rewritten_tokens, error_code"
+
+        open_store(str(path)).close()
+
+        with closing(sqlite3.connect(path)) as filled:
+            found = filled.execute(f"SELECT {columns} FROM call ORDER BY id").fetchall()
+        assert found == [
+            (100, 100, None, None),
+            (100, None, 20, None),
+            (None, None, None, "model.overflow"),
+        ]
 
     def test_a_newer_file_is_refused_and_left_alone(self, store: SessionStore, path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection, connection:
