@@ -40,7 +40,8 @@ def scopes_above(services: EngineServices, scope: Scope) -> list[Scope]:
         model = session.model or services.default_model or ""
         user = services.store.user(session.user_id)
     else:
-        model, user = scope.model, services.store.user(scope.owner)
+        is_own = scope.owner == services.user_id
+        model, user = scope.model, services.user() if is_own else services.store.user(scope.owner)
     wider = [Scope(), Scope(kind="group", owner=user.group)]
     if scope.kind == "user":
         return wider

@@ -19,12 +19,18 @@ def to_yaml(overrides: Mapping[str, JsonValue]) -> str:
     import yaml
 
     class Lines(yaml.SafeDumper):  # type: ignore[misc]  # PyYAML has no types
-        """One line a field: lists stand in brackets."""
+        """One line a field: lists stand in brackets, and only a text of several lines has more."""
 
     Lines.add_representer(
         list,
         lambda dumper, value: dumper.represent_sequence(
             "tag:yaml.org,2002:seq", value, flow_style=True
+        ),
+    )
+    Lines.add_representer(
+        str,
+        lambda dumper, value: dumper.represent_scalar(
+            "tag:yaml.org,2002:str", value, style="|" if "\n" in value else None
         ),
     )
     known = (PRESET_FIELD, *fields_of(Policy))
