@@ -35,7 +35,7 @@ class HintCode(Code):
     )
     READ_AGAIN = (
         "hint.read_again",
-        "{path} was read {times:,} times unchanged while it was still in the context",
+        "the file {path} was read again {times:,} times, unchanged and still in the context",
     )
     TOOLS_UNUSED = (
         "hint.tools_unused",
