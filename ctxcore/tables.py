@@ -143,6 +143,8 @@ class SessionRow(Row, table=True):
     """The count factor in force, with its model and counter; None before the first turn."""
     recalls: list[list[object]] | None = Field(sa_type=JsonText)
     """What contexts recalled for requests under the active compaction; None if there is nothing."""
+    rule_edits: list[list[object]] | None = Field(sa_type=JsonText)
+    """A copy of the edits of rules that are in force; None if there are none."""
 
 
 class MessageRow(Row, table=True):
@@ -277,6 +279,23 @@ class MarkRow(Row, table=True):
     seq: int
     kind: str = Field(sa_type=Text)
     set_at: datetime = Field(sa_type=UtcTime)
+    cleared_at: datetime | None = Field(sa_type=UtcTime)
+
+
+class RuleEditRow(Row, table=True):
+    """Words that are a standing instruction, or none, as a person says; in force until cleared."""
+
+    __tablename__: ClassVar[str] = "rule_edit"
+    __table_args__ = (_in_session(), Index("ix_rule_edit_session", "session_id", "seq"))
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    session_id: str = Field(sa_type=Text)
+    seq: int
+    kind: str = Field(sa_type=Text)
+    text: str = Field(sa_type=JsonText)
+    set_by: str = Field(sa_type=Label)
+    set_at: datetime = Field(sa_type=UtcTime)
+    cleared_by: str | None = Field(sa_type=Label)
     cleared_at: datetime | None = Field(sa_type=UtcTime)
 
 
@@ -554,6 +573,7 @@ RULE_STATE = _table(RuleStateRow)
 COMPACTION = _table(CompactionRow)
 IMPORTED_COMPACTION = _table(ImportedCompactionRow)
 MARK = _table(MarkRow)
+RULE_EDIT = _table(RuleEditRow)
 POLICY = _table(PolicyRow)
 TURN = _table(TurnRow)
 CALL = _table(CallRow)

@@ -49,7 +49,7 @@ def follow(place: Place, pick: str, options: Mapping[int, object]) -> None:
     `options` are the list's options by their numbers.
     """
     state, number, followed = st.session_state, named(place), f"{pick}_followed"
-    is_new = pick not in state or state.get(followed) != number  # a page that is left forgets it
+    is_new = pick not in state or state.get(followed) != number  # a first visit, or another address
     if is_new and number is not None and number in options:
         state[pick] = options[number]
     state[followed] = number

@@ -232,7 +232,7 @@ def _provider_facts(provider: ProviderTotals, account: Account) -> Iterator[tupl
     )
     if unattributed is not None:
         yield (
-            "unattributed",
+            "in no message",
             f"{unattributed:,} of the first call: system prompt and tools that are not in the file",
         )
 
@@ -252,7 +252,7 @@ def _hints_view(account: Account, most: int | None) -> Iterator[RenderableType]:
 
 
 def _compactions_table(compactions: Sequence[RecordedCompaction]) -> Table:
-    table = make_table(">before message", ">tokens before", "trigger", "recorded at", "*summary")
+    table = make_table(">before message", ">tokens before", "why", "recorded at", "*summary")
     for one in compactions:
         summary = one_line(one.summary)
         add_row(

@@ -392,7 +392,9 @@ def _report_recorded(
     session, policy = target.session, target.effective.policy
     fold, until = _fold(info, services.store.imported_compactions(session.id))
     messages = [info.message for info in services.store.messages(session.id)]
-    recording = Recording(messages, model=target.model, tools=target.tools)
+    recording = Recording(
+        messages, model=target.model, tools=target.tools, rule_edits=target.view.rule_edits()
+    )
     account = account_for_fold(recording, fold, policy, until=until)
     return LossReport(
         compaction_id=info.id,

@@ -45,6 +45,7 @@ from ctxcore.engine.proposals import Pending, Proposal
 from ctxcore.engine.reports import Reports
 from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
+from ctxcore.engine.rules import RuleCorrections
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
 from ctxcore.engine.stories import MessageStory, story_of
 from ctxcore.engine.tools import original_text
@@ -64,6 +65,7 @@ from ctxcore.store.values import (
     CompactionInfo,
     MarkKind,
     PolicyVersion,
+    RuleEditInfo,
     Scope,
     SearchHit,
     SessionFilter,
@@ -149,6 +151,7 @@ class ContextEngine:
         self._exchange = Exchange(self._services)
         self._prompts = SystemPrompts(self._services)
         self._branches = Branches(self._services)
+        self._rules = RuleCorrections(self._services)
         self._jobs = Jobs(self._services, job_runner)
 
     @property
@@ -376,6 +379,45 @@ class ContextEngine:
     def include(self, session_id: str, at: int) -> bool:
         """Removes an exclusion; False if there was none."""
         return self._clear_mark(session_id, at, "exclude")
+
+    def add_rule(self, session_id: str, at: int, text: str) -> RuleEditInfo | None:
+        """Counts words of message `at` as a standing instruction from now on.
+
+        Contexts, compactions and losses then have it as a rule that was found. The edit is kept
+        with its time and this user; None where the words count as a rule without one, since the
+        finder has them and a dismissal, if there was one, is taken back.
+
+        Raises:
+            PlaceError: there is no such message.
+            RuleError: the message does not say that.
+        """
+        return self._rules.add(session_id, self._seq(session_id, at), text)
+
+    def dismiss_rule(self, session_id: str, at: int, text: str) -> RuleEditInfo | None:
+        """Counts a rule that was found in message `at` no longer as one, as if it were not there.
+
+        What it had taken back or replaced holds again. Later messages that say the same lay down
+        nothing either. None where the rule had only been added: it is gone.
+
+        Raises:
+            PlaceError: there is no such message.
+            RuleError: the message lays down no such rule.
+        """
+        return self._rules.dismiss(session_id, self._seq(session_id, at), text)
+
+    def undo_rule_edit(self, session_id: str, edit_id: int) -> bool:
+        """Takes back what `add_rule` or `dismiss_rule` recorded; False if that was done before.
+
+        Raises:
+            RecordNotFoundError: the session has no such edit.
+        """
+        self._services.session(session_id)
+        return self._rules.undo(session_id, edit_id)
+
+    def rule_edits(self, session_id: str, *, with_undone: bool = False) -> list[RuleEditInfo]:
+        """The rules that people added and dismissed, with who and when, by message."""
+        self._services.session(session_id)
+        return self._store.rule_edits(session_id, with_cleared=with_undone)
 
     def _mark(self, session_id: str, at: int, kind: MarkKind) -> None:
         seq = self._seq(session_id, at)

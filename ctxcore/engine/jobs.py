@@ -304,6 +304,7 @@ class Jobs:
         """All that tells whether a session is as it was: messages are only ever appended."""
         session = self._services.session(session_id)
         marks = self._services.store.marks(session_id)
+        edits = self._services.store.rule_edits(session_id)
         return {
             "id": session.id,
             "length": session.length,
@@ -313,4 +314,5 @@ class Jobs:
             "tools": to_canonical(list(session.tools)),
             "working": working_state_to_json(session.working),
             "marks": [[mark.seq, mark.kind] for mark in marks],
+            "rules": [[edit.seq, edit.kind, edit.text] for edit in edits],
         }

@@ -94,6 +94,8 @@ class Base:
     version_id: int | None
     marks: frozenset[tuple[str, int]]
     model: str | None
+    rules: str = ""
+    """A digest of what people say of the rules."""
 
     def changes(self, then: Base) -> Reason | None:
         """What has changed since `then` and makes a proposal stale; None where nothing has."""
@@ -101,6 +103,8 @@ class Base:
             return ChangeCode.COMPACTION()
         if self.marks != then.marks:
             return ChangeCode.MARK()
+        if self.rules != then.rules:
+            return ChangeCode.RULES()
         return ChangeCode.POLICY() if self.version_id != then.version_id else None
 
 
@@ -149,6 +153,7 @@ def save_pending(store: SessionStore, pending: Pending) -> None:
         "version_id": base.version_id,
         "marks": [[kind, seq] for kind, seq in sorted(base.marks)],
         "model": base.model,
+        "rules": base.rules,
     }
     store.save_setting(_key(pending.plan_id), stored)
 
@@ -170,6 +175,7 @@ def load_pending(store: SessionStore, plan_id: str) -> Pending | None:
             version_id=raw["version_id"],
             marks=frozenset((kind, seq) for kind, seq in raw["marks"]),
             model=raw["model"],
+            rules=raw.get("rules", ""),
         ),
     )
 
@@ -287,6 +293,7 @@ class Proposals:
             version_id=target.effective.version_id,
             marks=frozenset((mark.kind, mark.seq) for mark in marks if mark.seq <= covered_until),
             model=target.model,
+            rules=target.view.rule_edits().digest,
         )
 
     def _summarizer(self, target: CallTarget) -> Summarizer:

@@ -13,6 +13,7 @@ from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import Compaction, Recalls, WorkingState
 from ctxcore.assembly.verdicts import Run
+from ctxcore.facts.rule_edits import RuleEdit
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import (
@@ -31,6 +32,7 @@ from ctxcore.store.values import (
     MessageInfo,
     PolicyChange,
     PolicyVersion,
+    RuleEditInfo,
     Scope,
     SearchHit,
     SessionFactor,
@@ -321,6 +323,27 @@ class SessionStore(Protocol):
 
     def marks(self, session_id: str, *, with_cleared: bool = False) -> list[Mark]:
         """The session's marks by message, with `with_cleared` also the removed ones."""
+
+    # what people say of rules
+
+    def add_rule_edit(
+        self, session_id: str, edit: RuleEdit, *, by: str, at: datetime
+    ) -> RuleEditInfo:
+        """Records that words of a message are a rule, or none; one in force is returned as it is.
+
+        Raises:
+            RecordNotFoundError: the session has no such message.
+        """
+
+    def clear_rule_edit(self, session_id: str, edit_id: int, *, by: str, at: datetime) -> bool:
+        """Takes an edit back; False if it was taken back before.
+
+        Raises:
+            RecordNotFoundError: the session has no such edit.
+        """
+
+    def rule_edits(self, session_id: str, *, with_cleared: bool = False) -> list[RuleEditInfo]:
+        """The session's edits by message, with `with_cleared` also those taken back."""
 
     # turns and calls
 

@@ -25,6 +25,7 @@ from ctxcore.assembly.records import (
 )
 from ctxcore.assembly.verdicts import Run, run_from_json, run_to_json
 from ctxcore.errors import MessageError, WorkingStateError
+from ctxcore.facts.rule_edits import NO_EDITS, RuleEdit, RuleEdits
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonValue, Message
@@ -40,6 +41,7 @@ from ctxcore.store.values import (
     JobInfo,
     MessageInfo,
     PolicyVersion,
+    RuleEditInfo,
     Scope,
     SessionFactor,
     SessionInfo,
@@ -154,6 +156,24 @@ def load_recalls(stored: Sequence[Any] | None, *, session_id: str) -> Recalls:
     """
     with _refused(session_id, RecordCode.RECALLS()):
         return tuple((int(request), tuple(map(int, seqs))) for request, seqs in stored or ())
+
+
+def dump_rule_edits(edits: RuleEdits) -> list[list[object]] | None:
+    """`edits` as a session holds them; None if there are none."""
+    return [[edit.kind, edit.seq, edit.text] for edit in edits.edits] or None
+
+
+def load_rule_edits(row: RowMapping) -> RuleEdits:
+    """The edits of rules in a row of `session`.
+
+    Raises:
+        CorruptRecordError: they cannot be read.
+    """
+    stored = row["rule_edits"]
+    if stored is None:  # nearly always
+        return NO_EDITS
+    with _refused(row["id"], RecordCode.RULE_EDITS()):
+        return RuleEdits.of(RuleEdit(kind=kind, seq=seq, text=text) for kind, seq, text in stored)
 
 
 def load_changes(row: RowMapping) -> tuple[PromptChange, ...]:
@@ -292,6 +312,11 @@ def _refused(session_id: str, record: Reason) -> Iterator[None]:
 
 def _to_reason(stored: object) -> Reason | None:
     return None if stored is None else from_json(stored)
+
+
+def to_rule_edit_info(row: RowMapping) -> RuleEditInfo:
+    """The edit of a rule in a row."""
+    return RuleEditInfo(**row)
 
 
 def dump_signal(signal: SignalInfo) -> dict[str, Any]:

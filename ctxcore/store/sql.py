@@ -13,6 +13,7 @@ from ctxcore.store.jobs import Jobs
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
 from ctxcore.store.reports import Reports
+from ctxcore.store.rule_editing import RuleEditing
 from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
 from ctxcore.store.signals import Signals
@@ -40,6 +41,7 @@ class SqlStore(
     Sessions,
     Histories,
     Compactions,
+    RuleEditing,
     Turns,
     Signals,
     Reports,

@@ -14,6 +14,7 @@ from ctxcore.assembly.effects import CompactionEffect, load_effect
 from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, Recalls, WorkingState
 from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run, VerdictKind
+from ctxcore.facts.rule_edits import RuleEdit, RuleEditKind
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.plain import Plain
 from ctxcore.policy.changes import FieldChange, changed_fields
@@ -157,6 +158,26 @@ class Mark(Plain):
     kind: MarkKind
     set_at: datetime
     cleared_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleEditInfo(Plain):
+    """What a person says of a rule, in force until it is cleared."""
+
+    id: int
+    session_id: str
+    seq: int
+    kind: RuleEditKind
+    text: str
+    set_by: str
+    set_at: datetime
+    cleared_by: str | None = None
+    cleared_at: datetime | None = None
+
+    @property
+    def edit(self) -> RuleEdit:
+        """The edit itself."""
+        return RuleEdit(kind=self.kind, seq=self.seq, text=self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

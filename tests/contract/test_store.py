@@ -20,6 +20,7 @@ from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import Anchors, ListHistory, Totals
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
+from ctxcore.facts.rule_edits import NO_EDITS, RuleEdit
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode, VerdictCode
@@ -672,6 +673,49 @@ class TestMarks:
     def test_only_messages_that_exist_can_be_marked(self, store: SessionStore) -> None:
         with pytest.raises(RecordNotFoundError):
             store.add_mark("s", 1, "pin", at=NOON)
+
+
+class TestRuleEdits:
+    def test_an_edit_counts_until_it_is_taken_back(self, store: SessionStore) -> None:
+        append(store, user("Never call before nine."), user("Ship on Fridays."))
+        edit = RuleEdit(kind="add", seq=2, text="Ship on Fridays.")
+
+        known = store.add_rule_edit("s", edit, by="ada", at=NOON)
+        assert store.add_rule_edit("s", edit, by="bob", at=SOON) == known
+        assert [entry.text for entry in store.view("s").standing()] == [
+            "Never call before nine.",
+            "Ship on Fridays.",
+        ]
+        assert store.clear_rule_edit("s", known.id, by="bob", at=LATER)
+
+        assert not store.clear_rule_edit("s", known.id, by="bob", at=LATER)
+        assert store.rule_edits("s") == []
+        assert store.view("s").rule_edits() == NO_EDITS
+        cleared = replace(known, cleared_by="bob", cleared_at=LATER)
+        assert store.rule_edits("s", with_cleared=True) == [cleared]
+        assert len(store.view("s").standing()) == 1
+
+    def test_a_fork_takes_those_of_what_it_copies(self, store: SessionStore) -> None:
+        rules = [
+            f"Never {words}." for words in ("call Ada", "sell tea", "answer in verse", "go out")
+        ]
+        append(store, *map(user, rules))
+        for seq in (1, 4):
+            edit = RuleEdit(kind="dismiss", seq=seq, text=rules[seq - 1])
+            store.add_rule_edit("s", edit, by="ada", at=NOON)
+
+        store.fork("s", 3, fork_id="f", new_id=ids(), at=LATER)
+
+        assert [known.edit.seq for known in store.rule_edits("f")] == [1]
+        assert [known.set_by for known in store.rule_edits("f")] == ["ada"]
+        assert [entry.seqs for entry in store.view("f").standing()] == [(2,), (3,)]
+        assert [entry.seqs for entry in store.view("s").standing()] == [(2,), (3,)]
+
+    def test_only_messages_and_edits_that_exist_can_be_edited(self, store: SessionStore) -> None:
+        with pytest.raises(RecordNotFoundError):
+            store.add_rule_edit("s", RuleEdit(kind="add", seq=1, text="x"), by="ada", at=NOON)
+        with pytest.raises(RecordNotFoundError):
+            store.clear_rule_edit("s", 7, by="ada", at=NOON)
 
 
 class TestPolicies:

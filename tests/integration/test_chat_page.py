@@ -546,3 +546,22 @@ def menus(app: Dashboard) -> list[int]:
 
 def session_length(app: Dashboard, session: SessionInfo) -> int:
     return app.engine.session(session.id).length
+
+
+def test_a_sentence_of_a_message_becomes_a_standing_rule(app: Dashboard) -> None:
+    session = app.engine.create_session("Rules")
+    said = ["The berth is booked under Nansen.", "Fine. The tug comes at noon."]
+    app.engine.append(session.id, [{"role": "user", "content": text} for text in said])
+    app.at.query_params["session"] = session.id
+    app.run()
+
+    app.at.menu_button(key="chat_menu_1").click("rule").run()
+    app.at.menu_button(key="chat_menu_2").click("rule").run()
+    app.check()
+    offered = [app.at.button(key=f"chat_rule_{at}").label.replace("\\", "") for at in range(2)]
+    app.at.button(key="chat_rule_1").click().run()
+    app.check()
+
+    assert offered == ["Fine.", "The tug comes at noon."]
+    edits = [(edit.seq, edit.text) for edit in app.engine.rule_edits(session.id)]
+    assert edits == [(1, said[0]), (2, "The tug comes at noon.")]

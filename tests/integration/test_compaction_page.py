@@ -131,14 +131,14 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     assert "Only what matters." in app.texts()
     (row,) = at.dataframe[0].value.to_dict("records")
     seen = at.dataframe[1].value
-    assert list(seen["Represented"]) == [0, 0]
-    assert seen["Gone"][1] > 0  # the summary says nothing of them
+    assert list(seen["Mentioned"]) == [0, 0]
+    assert seen["Not at all"][1] > 0  # the summary says nothing of them
     steps = at.dataframe[2].value
     made = app.engine.store.active_compaction(session.id)
     assert made is not None
     assert made.effect is not None
     assert row["Next call with it"] == made.effect.with_tokens == made.compaction.after_tokens
-    assert steps["Strategy"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
+    assert steps["How"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
     assert steps["After"].iloc[-1] == made.compaction.after_tokens
     assert list(steps["Before"])[1:] == list(steps["After"])[:-1]
 
@@ -187,7 +187,7 @@ def test_what_a_person_asked_for_compared_no_number(app: Dashboard) -> None:
 
     table = opened(app, session).dataframe[0].value
 
-    assert table["Trigger"][0] == rendered(TriggerCode.ASKED(tokens=0), "en")
+    assert table["Why"][0] == rendered(TriggerCode.ASKED(tokens=0), "en")
 
 
 def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:
@@ -199,7 +199,7 @@ def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:
     second = app.engine.compact(session.id)
     assert second is not None
     at = opened(app, session)
-    at.selectbox(key=f"compaction_rows_{session.id}_2_pick").set_value(first.id).run()
+    app.open_row(f"compaction_rows_{session.id}_2", first.id)
 
     at.button(key=f"compaction_fork_{first.id}").click().run()
     app.check()
@@ -287,12 +287,11 @@ def test_the_address_names_a_compaction(app: Dashboard) -> None:
     assert second is not None
     app.at.query_params["compaction"] = str(first.number)
 
-    at = opened(app, session)
+    opened(app, session)
 
-    (key,) = [box.key for box in at.selectbox if str(box.key).startswith("compaction_rows_")]
-    assert at.selectbox(key=key).value == first.id
-    at.selectbox(key=key).set_value(second.id).run()
-    app.check()
+    key = f"compaction_rows_{session.id}_{len(app.engine.compactions(session.id))}"
+    assert app.opened_row(key) == first.id
+    app.open_row(key, second.id)
     assert app.at.query_params["compaction"] == str(second.number)
 
 
@@ -447,8 +446,7 @@ def test_each_sentence_opens_its_messages_and_what_nobody_said_is_marked(
     app.check()
     table = at.dataframe[-1].value
     doubted = translate("compaction.doubt.unsourced", language)
-    at.selectbox(key=f"compaction_sentences_{made.id}_pick").set_value("1").run()
-    app.check()
+    app.open_row(f"compaction_sentences_{made.id}", "1")
 
     assert list(table[translate("compaction.sentences.doubt", language)]) == ["", doubted]
     first, second = made.compaction.sentences

@@ -323,7 +323,7 @@ def test_users_are_added_grouped_and_made_operators(app: Dashboard) -> None:
         at.text_input(key=f"settings_new_user_{name}").set_value(value)
 
     at.button(key="settings_user_add").click().run()
-    at.selectbox(key="settings_user_chosen").set_value("ana").run()
+    app.open_row("settings_users", "ana")
     at.text_input(key="settings_user_group_ana").set_value("lab").run()
     at.toggle(key="settings_user_operator_ana").set_value(True).run()
     app.check()
@@ -403,7 +403,7 @@ def test_a_wrong_environment_is_told_in_place_of_the_pages_until_it_is_corrected
     shown = app.at.error[0].value.replace("\\", "")
     variable = "SUMMARIZATION_TRIGGER_RATIO"
     assert rendered(PlaceCode.VARIABLE(variable=variable), language) in shown
-    assert {"en": "Trigger (%)", "zh": "触发线（%）"}[language] in shown
+    assert {"en": "Compact at (%)", "zh": "达到多少时压缩（%）"}[language] in shown
     assert rendered(AllowedCode.NUMBER(low=0.01, high=1), language) in shown
 
     monkeypatch.setenv("SUMMARIZATION_TRIGGER_RATIO", "0.8")

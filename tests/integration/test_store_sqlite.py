@@ -50,7 +50,7 @@ COLUMNS = {
     "user": "id name group is_operator created_at",
     "session": "id user_id title model origin tools parent_id parent_seq created_at updated_at"
     " deleted_at length head_seq goal_seq last_user_seq system_seqs counter_id"
-    " active_compaction_id indexed_until working system_changes count_factor recalls",
+    " active_compaction_id indexed_until working system_changes count_factor recalls rule_edits",
     "message": "id session_id seq role body block function_name short turn_id created_at"
     " facts rules notes",
     "message_tokens": "session_id counter_id seq tokens short_tokens cum short_cum",
@@ -60,6 +60,7 @@ COLUMNS = {
     " after_tokens policy_version_id details created_at facts_lost has_failed",
     "imported_compaction": "id session_id before_seq summary before_tokens trigger recorded_at",
     "mark": "id session_id seq kind set_at cleared_at",
+    "rule_edit": "id session_id seq kind text set_by set_at cleared_by cleared_at",
     "policy": "id scope owner model version body created_by created_at",
     "turn": "id session_id number state model partial error first_seq last_seq history_messages"
     " history_tokens started_at ended_at system",

@@ -94,10 +94,10 @@ def test_the_history_names_author_field_and_values(path: Path) -> None:
     newest, first = results(run_json("policy", "history", "--database", path))
     assert [change["field"] for change in newest["changes"]] == ["name", "trigger_ratio"]
     assert (first["by"], first["version"]) == ("local", 1)
-    rows = list(
+    table = list(
         csv.DictReader(io.StringIO(run("policy", "history", "--csv", "--database", path).stdout))
     )
-    assert [row["field"] for row in rows] == ["name", "trigger_ratio", "trigger_ratio"]
+    assert [row["field"] for row in table] == ["name", "trigger_ratio", "trigger_ratio"]
     assert "ever changed" in run("policy", "history", "--by", "eve", "--database", path).stderr
 
 

@@ -42,6 +42,7 @@ from ctxcore.reasons.storage_problems import (
     AccessCode,
     ChangeCode,
     RecordCode,
+    RuleProblem,
     SettingProblem,
     TurnProblem,
 )
@@ -220,6 +221,7 @@ ERRORS: tuple[ContextError, ...] = (
     engine_errors.PlaceError(place=9, length=0),
     engine_errors.SplitBlockError(place=5, first=3),
     engine_errors.NoModelError(),
+    engine_errors.RuleError(problem=RuleProblem.NOT_SAID(number=3, text="x")),
     store_errors.DatabaseError(problem=DatabaseProblem.LOCKED()),
     store_errors.SchemaError(revision="x", known="x"),
     store_errors.SessionNotFoundError(session_id="x"),
