@@ -115,6 +115,7 @@ def _cells(one: Saving) -> Iterator[str]:
 def _shadow_table(results: Sequence[ShadowResult]) -> Iterator[RenderableType]:
     table = make_table(
         "user",
+        ">since",
         ">sessions",
         ">compactions",
         ">next calls without → with",
@@ -126,6 +127,7 @@ def _shadow_table(results: Sequence[ShadowResult]) -> Iterator[RenderableType]:
         add_row(
             table,
             one_line(one.user_id),
+            f"{one.first_at:%Y-%m-%d}",
             f"{one.sessions:,}",
             f"{one.compactions:,}",
             f"{one.next_calls:,}: {one.without_tokens:,} → {one.with_tokens:,}",

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.compaction.triggers import input_size
+from ctxcore.compaction.triggers import measure
 from ctxcore.engine.cache_breaks import with_break, with_front
 from ctxcore.engine.errors import TurnStateError
 from ctxcore.engine.events import (
@@ -187,7 +187,7 @@ def _without_compaction(target: CallTarget, context: Context) -> int:
     """The size of the call as it would have been sent without any compaction."""
     if target.record is None:
         return context.tokens
-    whole = input_size(target.view, target.call, None)
+    whole = measure(target.view, target.call).input_tokens
     budget = target.call.budget
     return whole if budget is None else min(whole, budget.usable_tokens)
 

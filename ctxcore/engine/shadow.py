@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from math import fsum
 from typing import Any
 
@@ -162,6 +163,9 @@ class ShadowResult(Plain):
     """What policies in shadow mode would have done in the sessions of one user."""
 
     user_id: str
+    first_at: datetime
+    """The first check that counts."""
+    last_at: datetime
     sessions: int
     compactions: int
     next_calls: int
@@ -207,6 +211,8 @@ def _result(user: str, events: Sequence[Event], price_of: PriceOf) -> ShadowResu
     states = [shadow_of(event) or {} for event in made]
     return ShadowResult(
         user_id=user,
+        first_at=events[-1].created_at,
+        last_at=events[0].created_at,
         sessions=len({event.session_id for event in events}),
         compactions=len(made),
         next_calls=len(next_calls),

@@ -40,6 +40,7 @@ def result_row(one: ShadowResult, names: Mapping[str, str]) -> Row:
     """A row of the table."""
     return {
         t("reports.user"): names.get(one.user_id, one.user_id),
+        t("reports.shadow.when"): f"{one.first_at:%Y-%m-%d} – {one.last_at:%Y-%m-%d}",
         t("usage.signals.sessions"): one.sessions,
         t("reports.shadow.compactions"): one.compactions,
         t("reports.shadow.calls"): one.next_calls,

@@ -41,6 +41,12 @@ def show_settings() -> None:
         _language()
     else:
         show_thresholds()
+        st.page_link(
+            "../pages/reports.py",
+            label=t("reports.effects.link"),
+            icon=":material/assessment:",
+            query_params={"view": "effects"},
+        )
 
 
 def _language() -> None:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from ctxcore.engine.alerts import AlertRules
 from ctxcore.engine.policies import save_figures
 from ctxcore.messages.values import JsonObject, JsonValue
-from ctxcore.store.values import Scope, SessionInfo
+from ctxcore.store.values import CallInfo, Scope, SessionInfo
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard
 
@@ -109,18 +109,30 @@ def test_an_effect_says_how_many_calls_there_are_before_it_compares(
     assert under[translate("reports.effects.call_tokens", language)] == "–"
 
 
-def test_an_effect_with_fifty_calls_on_both_sides_is_compared(
-    app: Dashboard, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ctxcore.engine.policy_effects.LEAST_CALLS", 2)
-    talked(app, 2)
-    app.engine.save_policy(ME, {"trigger_ratio": 0.6})
-    talked(app, 2)
+def test_an_effect_with_fifty_calls_on_both_sides_is_compared(app: Dashboard) -> None:
+    session = app.engine.create_session("boats")
+    version = app.engine.save_policy(ME, {"trigger_ratio": 0.6})
+    calls = [
+        CallInfo(
+            id=f"c{number}",
+            session_id=session.id,
+            created_at=session.created_at,
+            purpose="answer",
+            policy_version_id=version.id if number < 50 else None,
+            input_tokens=1_000 if number < 50 else 3_000,
+            output_tokens=1,
+            cost=0.25,
+        )
+        for number in range(100)
+    ]
+    app.engine.store.record_calls(calls)
 
     at = opened(app, "effects")
 
     assert "not yet" not in app.texts()
-    assert list(at.dataframe[0].value["Under it"])[2].startswith("$")
+    table = at.dataframe[0].value
+    assert list(table["Before it"])[:3] == ["50", "3,000", "$0.25"]
+    assert list(table["Under it"])[:3] == ["50", "1,000", "$0.25"]
 
 
 @pytest.mark.parametrize("language", languages())
