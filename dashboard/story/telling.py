@@ -39,7 +39,8 @@ def show_story(session: SessionInfo, seq: int, *, key: str, page: Place = "m") -
         st.caption(t("story.no_calls"))
         return
     st.markdown(f"**{_sentence(story)}**")
-    st.markdown(" → ".join(_chain(story)))
+    if len(chain := [*_chain(story)]) > 1:
+        st.markdown(" → ".join(chain))
     shown = story.steps[-MOST_STEPS:]
     plain_table(_rows(shown), alt=t("story", seq=story.seq))
     if len(shown) < len(story.steps):
@@ -114,7 +115,7 @@ def _row(step: StoryStep, *, sized: bool, folded: bool) -> Row:
         row[t("common.segment.before")] = step.before_tokens
         row[t("common.segment.after")] = step.after_tokens
     if folded:
-        row[t("usage.compaction")] = step.compaction
+        row[t("usage.compaction")] = f"{step.compaction:,}" if step.compaction else "–"
     return row
 
 
