@@ -5,8 +5,6 @@ A row of a table opens by a click or by the arrow keys; no list repeats the tabl
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, TypedDict, cast
@@ -15,6 +13,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from ctxcore.assembly.verdicts import Run
+from ctxcore.csv_text import csv_text
 from ctxcore.errors import ContextError
 from dashboard.addresses import place_link
 from dashboard.safe_markdown import marked_text, plain_label, with_line_breaks
@@ -73,15 +72,8 @@ def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
 
 
 def to_csv(rows: Sequence[Row]) -> bytes:
-    """`rows` as CSV with a byte order mark, so that spreadsheets read UTF-8; None is empty.
-
-    A text that a spreadsheet would run as a formula gets an apostrophe in front.
-    """
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(rows[0]) if rows else [])
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return b"\xef\xbb\xbf" + out.getvalue().encode()
+    """`rows` as CSV with a byte order mark, so that spreadsheets read UTF-8."""
+    return b"\xef\xbb\xbf" + csv_text(rows).encode()
 
 
 def plain_table(rows: Sequence[Row], *, alt: str) -> None:
@@ -183,12 +175,6 @@ def _config(rows: Sequence[Row]) -> dict[str, ColumnConfig]:
 
 def _is_long(values: Iterable[object]) -> bool:
     return any(isinstance(value, str) and len(value) > LONG_TEXT_CHARS for value in values)
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return "" if value is None else value
 
 
 def choosable_table(rows: Sequence[Row], *, key: str, alt: str) -> int | None:

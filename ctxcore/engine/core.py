@@ -38,9 +38,10 @@ from ctxcore.engine.compactions import (
     session_state,
 )
 from ctxcore.engine.costs import cost_of_calls, with_cost
-from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
+from ctxcore.engine.errors import PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
+from ctxcore.engine.foreseeing import Foreseen, foresee
 from ctxcore.engine.generations import JOB_KIND as GENERATIONS
 from ctxcore.engine.generations import (
     GenerationLosses,
@@ -53,6 +54,7 @@ from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
+from ctxcore.engine.reports import Reports
 from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
 from ctxcore.engine.rules import RuleCorrections
@@ -177,6 +179,11 @@ class ContextEngine:
     def user_id(self) -> str:
         """The id of this engine's user."""
         return self._services.user_id
+
+    @property
+    def reports(self) -> Reports:
+        """Reports over many sessions, changes of policies, and alerts."""
+        return Reports(self._services)
 
     @property
     def jobs(self) -> Jobs:
@@ -913,7 +920,7 @@ class ContextEngine:
 
     def signal_counts(self) -> list[SignalCounts]:
         """The forgetting signals in this user's sessions, by version of the policy."""
-        return self._store.signal_counts(self._services.user_id)
+        return self._store.signal_counts(Scope(kind="user", owner=self._services.user_id))
 
     # async twins, each in a thread of its own
 
@@ -984,7 +991,7 @@ class ContextEngine:
             NotAllowedError: one is another user's, and this user is no operator.
         """
         for scope in scopes:
-            self._check_scope(scope)
+            self._services.check_scope(scope)
         to_policy(overrides)
         return self._store.save_policies(
             scopes, overrides, by=self._services.user_id, at=self._services.clock()
@@ -999,15 +1006,6 @@ class ContextEngine:
     def layers(self) -> tuple[Layer, ...]:
         """The policy layers of environment and file, widest first."""
         return self._services.layers
-
-    def _check_scope(self, scope: Scope) -> None:
-        is_own = scope.kind in ("user", "user_model") and scope.owner == self._services.user_id
-        if scope.kind == "session":
-            self._services.session(scope.owner)
-        elif not is_own and not self._services.user().is_operator:
-            raise NotAllowedError(
-                user_id=self._services.user_id, what=AccessCode.POLICY_OF(scope=scope.kind)
-            )
 
     def user(self) -> UserInfo:
         """This engine's user."""
@@ -1042,6 +1040,11 @@ class ContextEngine:
         target = self.call_target(session_id, model=model)
         return self._services.budget(target, policy)
 
+    def foresee(self, session_id: str, policy: Policy, *, model: str | None = None) -> Foreseen:
+        """What `policy` would make of a session before its next call; nothing is recorded."""
+        self._services.session(session_id)
+        return foresee(self._services, session_id, policy, model=model)
+
     def calls(self, session_id: str) -> list[CallInfo]:
         """The session's calls, oldest first, without their runs; each with what it cost.
 
@@ -1064,8 +1067,7 @@ class ContextEngine:
         return {session_id: cost_of_calls(groups) for session_id, groups in found.items()}
 
     def _require_operator(self, what: Reason) -> None:
-        if not self._services.user().is_operator:
-            raise NotAllowedError(user_id=self._services.user_id, what=what)
+        self._services.require_operator(what)
 
     # files
 

@@ -62,6 +62,7 @@ REQUEST_FIELDS = (
     "is_comparable",
     "recipe",
     "cache_hour_tokens",
+    "without_tokens",
 )
 """The fields of a call that are left out where they are not known."""
 

@@ -381,6 +381,7 @@ class Proposals:
             for usage in usages
         ]
         self._services.store.record_calls(calls)
+        self._services.alerts.after_calls(target.session, calls)
 
 
 def uses_of(store: SessionStore, target: CallTarget, policy: Policy) -> Uses | None:

@@ -88,6 +88,7 @@ class SettingProblem(Code):
     KEYS = "config.keys", "expected keys with values"
     WORD = "config.word", "a key must be a plain string"
     TWICE = "config.twice", "{name!r} appears twice"
+    ALIAS = "config.alias", "has an alias (*name), which a policy does not need"
     NAMED = "config.named", "{problem} (set by {variable}: {source})"
     STATE_FIELD = (
         "config.state_field",
@@ -188,6 +189,8 @@ class AccessCode(Code):
     USERS = "access.users", "the list of users"
     ADD_USERS = "access.add_users", "the creation of users"
     ASSIGN = "access.assign", "the assignment of sessions"
+    REPORTS = "access.reports", "the reports of all users"
+    ALERTS = "access.alerts", "the alerts"
 
 
 class JobProblem(Code):

@@ -17,9 +17,12 @@ from ctxcore.facts.rule_edits import RuleEdit
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import (
+    Alert,
     BilledCalls,
     CallInfo,
+    CallTally,
     CompactionInfo,
+    CompactionTally,
     Event,
     ImportedCompaction,
     JobInfo,
@@ -27,6 +30,7 @@ from ctxcore.store.values import (
     Mark,
     MarkKind,
     MessageInfo,
+    PolicyChange,
     PolicyVersion,
     RuleEditInfo,
     Scope,
@@ -272,8 +276,11 @@ class SessionStore(Protocol):
         policy_version_id: int | None = None,
         details: JsonObject | None = None,
         activates: bool = True,
+        has_failed: bool | None = None,
     ) -> CompactionInfo:
         """Stores a compaction made from `parent_id`; it becomes the active one if `activates`.
+
+        `has_failed`: whether its summarizer failed.
 
         Raises:
             StaleCompactionError: another one than `parent_id` is active.
@@ -456,8 +463,45 @@ class SessionStore(Protocol):
     ) -> SignalInfo:
         """Records whether a person finds a signal right; None takes that back."""
 
-    def signal_counts(self, user_id: str) -> list[SignalCounts]:
-        """The signals and turns in the user's present sessions, by version of the policy."""
+    def signal_counts(self, scope: Scope) -> list[SignalCounts]:
+        """The signals and turns in the present sessions of a scope, by version of the policy."""
+
+    # reports over many sessions
+
+    def call_tallies(self, scope: Scope) -> list[CallTally]:
+        """The calls made in the sessions of a scope, summed, with each user, version and month."""
+
+    def compaction_tallies(self, scope: Scope) -> list[CompactionTally]:
+        """The compactions made in the sessions of a scope, counted in the same way."""
+
+    def events_of(self, kind: str, scope: Scope, *, limit: int) -> list[tuple[str, Event]]:
+        """The newest events of a kind in the sessions of a scope, newest first, by user."""
+
+    def spend(
+        self, user_id: str, dollars: float, periods: Sequence[str], *, at: datetime
+    ) -> dict[str, float]:
+        """Adds what a call that is recorded already cost to each of the user's `periods`, which are
+        the day and the month of `at`; returns what they cost with it.
+
+        The first time the calls of the period are summed; from then on the work is constant.
+        """
+
+    def forget_spending(self) -> None:
+        """Has all periods summed from the calls again when they are next added to."""
+
+    def raise_alert(
+        self, session_id: str, cause: str, reason: Reason, *, user_id: str, at: datetime
+    ) -> Alert | None:
+        """Stores an alert because of a session; None if there was one of the same cause."""
+
+    def alerts(self, *, unseen: bool = False, limit: int = 200) -> list[Alert]:
+        """The newest alerts, newest first; with `unseen` those that nobody has seen."""
+
+    def count_unseen_alerts(self) -> int:
+        """The number of alerts that nobody has seen."""
+
+    def see_alerts(self, alert_ids: Collection[int], *, by: str, at: datetime) -> int:
+        """Marks alerts as seen; returns how many were not yet."""
 
     # policies
 
@@ -485,6 +529,22 @@ class SessionStore(Protocol):
 
     def policy_version(self, version_id: int) -> PolicyVersion:
         """The version with this id."""
+
+    def policy_changes(
+        self,
+        scopes: Sequence[Scope] | None = None,
+        *,
+        by: str | None = None,
+        limit: int = 100,
+    ) -> list[PolicyChange]:
+        """The newest versions of all scopes, newest first, each beside the version before it.
+
+        Only those of `scopes`, and saved `by` this user, if given; a scope without an owner stands
+        for all scopes of its kind.
+        """
+
+    def policy_authors(self) -> list[str]:
+        """The users who saved any version."""
 
     # jobs
 

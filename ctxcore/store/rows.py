@@ -35,6 +35,7 @@ from ctxcore.reasons.storage_problems import RecordCode
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.store.errors import CorruptMessageError, CorruptRecordError
 from ctxcore.store.values import (
+    Alert,
     CallInfo,
     CompactionInfo,
     JobInfo,
@@ -254,6 +255,8 @@ def to_turn_info(row: RowMapping) -> TurnInfo:
 
 
 _CALL_REASONS = ("error", "cache_break")
+CALL_COPIES = ("sent_tokens", "rewritten_tokens", "error_code")
+"""The columns of a call that repeat what other columns say, for queries."""
 
 
 def dump_call(call: CallInfo) -> dict[str, object]:
@@ -261,6 +264,7 @@ def dump_call(call: CallInfo) -> dict[str, object]:
     row = {known.name: getattr(call, known.name) for known in fields(CallInfo)}
     row["estimate"] = dict(call.estimate)
     row["runs"] = [run_to_json(run) for run in call.runs]
+    row |= {name: getattr(call, name) for name in CALL_COPIES}
     for name in _CALL_REASONS:
         reason = getattr(call, name)
         row[name] = None if reason is None else to_json(reason)
@@ -276,7 +280,8 @@ def load_call(row: RowMapping) -> CallInfo:
     runs = load_runs(row.get("runs", ()), session_id=row["session_id"])
     with _refused(row["session_id"], RecordCode.CALL()):
         reasons = {name: _to_reason(row[name]) for name in _CALL_REASONS}
-        return CallInfo(**{**row, "runs": runs, **reasons})
+        columns = {name: value for name, value in row.items() if name not in CALL_COPIES}
+        return CallInfo(**{**columns, "runs": runs, **reasons})
 
 
 def load_runs(stored: Iterable[Sequence[Any]], *, session_id: str) -> tuple[Run, ...]:
@@ -324,6 +329,11 @@ def dump_signal(signal: SignalInfo) -> dict[str, Any]:
 def to_signal_info(row: RowMapping) -> SignalInfo:
     """The signal of a row."""
     return SignalInfo(**{**row, "earlier": tuple(row["earlier"])})
+
+
+def to_alert(row: RowMapping) -> Alert:
+    """The alert of a row."""
+    return Alert(**{**row, "reason": from_json(row["reason"])})
 
 
 def to_job_info(row: RowMapping) -> JobInfo:

@@ -12,6 +12,7 @@ from ctxcore.store.histories import Histories
 from ctxcore.store.jobs import Jobs
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
+from ctxcore.store.reports import Reports
 from ctxcore.store.rule_editing import RuleEditing
 from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
@@ -43,6 +44,7 @@ class SqlStore(
     RuleEditing,
     Turns,
     Signals,
+    Reports,
     Policies,
     Journal,
     Searching,

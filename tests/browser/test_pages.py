@@ -83,9 +83,9 @@ def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Serv
     page.locator(".st-key-settings_scope").get_by_text("This session").click()
     expect(page.get_by_text("Applies to “Small” only.")).to_be_visible()
 
-    field = page.locator(".st-key-settings_trigger_ratio input")
-    field.fill("50")
-    field.press("Enter")
+    key = f"settings_main_session_{session.id}__trigger_ratio"
+    page.locator(f".st-key-{key} input").fill("50")
+    page.locator(".st-key-settings_save button").click()
     context = server.engine.context(session.id)
     budget = context.budget
     assert budget is not None

@@ -12,6 +12,7 @@ from typing import cast, get_args
 import pytest
 
 from ctxcore.engine import errors as engine_errors
+from ctxcore.engine.alerts import AlertError
 from ctxcore.engine.native import parse_native
 from ctxcore.errors import (
     BudgetError,
@@ -212,6 +213,7 @@ ERRORS: tuple[ContextError, ...] = (
     StrategyError(name="x", error=OSError("")),
     SummarizerError(problem=SummaryProblem.EMPTY()),
     engine_errors.NotAllowedError(user_id="x", what=AccessCode.SESSION(id="x")),
+    AlertError(value=-1),
     engine_errors.StaleProposalError(changed=ChangeCode.MARK()),
     engine_errors.TurnStateError(problem=TurnProblem.DONE()),
     engine_errors.TurnLostError(turn_id="t1"),
