@@ -20,3 +20,8 @@ def close_dialog() -> None:
 def is_open(name: str) -> bool:
     """Whether the dialog is open."""
     return st.session_state.get(_OPEN) == name
+
+
+def is_any_open() -> bool:
+    """Whether some dialog is open."""
+    return _OPEN in st.session_state

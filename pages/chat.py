@@ -8,6 +8,7 @@ import streamlit as st
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.engine.events import ANSWER_CUT
 from ctxcore.engine.proposals import Pending
 from ctxcore.errors import ContextError
 from ctxcore.gateway.local.status import LOCAL_MODEL
@@ -21,6 +22,7 @@ from dashboard.chat_page import (
     branching,
     command_list,
     finding,
+    following,
     instructions_dialog,
     knowledge,
     live,
@@ -60,6 +62,7 @@ def draw() -> None:
     is_busy = session is not None and turn is None and background.is_busy(session.id)
     knowledge.settle()
     session = current_session()  # again: background work may just have changed it
+    stamp = engine().session_stamp(session.id) if session is not None else None
     pending = engine().pending(session.id) if session and turn is None else None
     log = st.container(height=LOG_HEIGHT, border=False, key="chat_log", autoscroll=True)
     welcome = log.empty()  # a separate slot that empties with the first message
@@ -82,6 +85,8 @@ def draw() -> None:
             command_list.draw_help()
         instructions_dialog.draw_dialog()
         knowledge.draw_dialog()
+        if session is not None and stamp is not None:
+            following.watch(session.id, stamp)
         return
     call = _next_call(session, turn)
     compactions = engine().store.compactions(session.id)
@@ -113,6 +118,8 @@ def draw() -> None:
             live.draw_user_message(turn.text)
             live.follow(turn, session.id, view.draw if view is not None else None)
         st.rerun()
+    if stamp is not None:
+        following.watch(session.id, stamp)
 
 
 def _stop_button(turn: RunningTurn | None) -> None:
@@ -259,6 +266,7 @@ def _transcript(
         goes_on=goes_on,
         marks=store.marks(session.id),
         signals=store.signals(session.id),
+        cuts=store.last_events(session.id, (ANSWER_CUT,)),
     )
 
 

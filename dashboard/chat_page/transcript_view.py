@@ -127,6 +127,8 @@ class TranscriptView:
     def _message(self, info: MessageInfo) -> None:
         """Draws what a message says; its calls stand below it, each with its result."""
         draw_words(info.message)
+        if (why := self._transcript.cuts.get(info.seq)) is not None:
+            st.caption(f":material/content_cut: {t(f'chat.cut.{why}')}")
         self._footer(info)
         for signal in self._transcript.signals.get(info.seq, ()):
             draw_signal(signal)

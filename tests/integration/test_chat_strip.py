@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from ctxcore.engine.events import TurnEnded
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import SessionInfo
+from dashboard.chat_page.following import has_changed
+from dashboard.chat_page.turn_runner import RunningTurn
 from dashboard.safe_markdown import plain_label
 from dashboard.texts import languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
@@ -262,3 +265,58 @@ def test_a_compaction_that_a_person_made_is_not_told(app: Dashboard) -> None:
     app.run()
 
     assert not [one for one in app.at.button if one.key == "chat_folded_undo"]
+
+
+# answers that were cut
+
+
+@pytest.mark.parametrize("language", languages())
+@pytest.mark.parametrize("why", ["length", "content_filter"])
+def test_a_cut_answer_says_so_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str, why: str
+) -> None:
+    reply = ScriptedReply(text="Once upon", finish_reason=why)
+    with open_dashboard(tmp_path, monkeypatch, replies=[reply]) as app:
+        app.engine.store.save_setting("language:local", language)
+        app.engine.create_session("Story")
+        app.run()
+
+        say(app, "Tell me a story")
+
+        told = translate(f"chat.cut.{why}", language)
+        assert told in app.texts()
+        say(app, "Go on")
+        assert app.texts().count(told) == 1
+
+
+# another tab
+
+
+def test_a_tab_follows_what_another_one_did(app: Dashboard) -> None:
+    session = session_of(app, 2)
+    drawn = app.engine.session_stamp(session.id)
+    assert not has_changed(session.id, drawn)
+
+    app.engine.pin(session.id, 0)
+
+    assert has_changed(session.id, drawn)
+
+
+def test_a_tab_follows_a_turn_that_runs_elsewhere(app: Dashboard) -> None:
+    session = session_of(app, 2)
+    drawn = app.engine.session_stamp(session.id)
+    turn = RunningTurn(session.id, "Hello", session.length)
+
+    app.turn_runner._turns[session.id] = turn
+    assert has_changed(session.id, drawn)
+    turn.run(lambda: iter([TurnEnded(turn_id="t", state="done", text="")]))
+    assert not has_changed(session.id, drawn)
+
+
+def test_a_session_that_was_erased_is_a_change(app: Dashboard) -> None:
+    session = session_of(app, 1)
+    drawn = app.engine.session_stamp(session.id)
+    app.engine.delete(session.id)
+    app.engine.purge(session.id)
+
+    assert has_changed(session.id, drawn)
