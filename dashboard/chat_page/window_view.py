@@ -17,6 +17,7 @@ from dashboard.chat_page import actions, instructions_dialog, side
 from dashboard.chat_page.strip import Strip, strip_of
 from dashboard.chat_page.transcript import Transcript
 from dashboard.compaction_dialog import compact_button, compaction_buttons
+from dashboard.dialogs import DETAILS
 from dashboard.texts import t
 from dashboard.window_panel import TriggerLevel, window_panel
 
@@ -80,7 +81,8 @@ def _details(
     with st.popover(
         t("chat.strip.details"),
         icon=":material/data_usage:",
-        key="chat_details",
+        key=DETAILS,
+        on_change="rerun",  # so that a dialog can close it
     ):
         panel = st.empty()
         compaction_buttons(
