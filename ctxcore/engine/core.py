@@ -86,6 +86,7 @@ from ctxcore.store.values import (
     SearchHit,
     SessionFilter,
     SessionInfo,
+    SessionStamp,
     SignalCounts,
     SignalInfo,
     TurnInfo,
@@ -214,6 +215,10 @@ class ContextEngine:
     def session(self, session_id: str) -> SessionInfo:
         """The session, if it is the user's or the user is an operator."""
         return self._services.session(session_id)
+
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        """A value that differs once a reader of the session would see something new."""
+        return self._services.session_stamp(session_id)
 
     def sessions(
         self,
