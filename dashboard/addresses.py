@@ -11,6 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 import streamlit as st
 
+from dashboard.texts import t
+
 Place: TypeAlias = Literal["m", "call", "turn", "compaction"]
 
 PAGES: Final[dict[Place, str]] = {
@@ -72,3 +74,26 @@ def place_link(
         icon=icon,
         query_params={"session": session_id, place: str(number)},
     )
+
+
+def place_button(place: Place, number: int, *, label: str, icon: str, key: str) -> None:
+    """Draws a button to a place of the page that is shown, which a link would leave as it is."""
+    st.button(label, key=key, icon=icon, type="tertiary", on_click=name_place, args=(place, number))
+
+
+_WHY: Final = "why"
+
+
+def why_link(session_id: str, seq: int) -> None:
+    """Draws a link to message `seq` that opens its story."""
+    st.page_link(
+        PAGES["m"],
+        label=t("story.why.link"),
+        icon=":material/help_center:",
+        query_params={"session": session_id, "m": str(seq), _WHY: "1"},
+    )
+
+
+def is_asked_why() -> bool:
+    """Whether the address asks for the story of its message; told once."""
+    return st.query_params.pop(_WHY, None) is not None

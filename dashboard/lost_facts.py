@@ -19,7 +19,7 @@ from ctxcore.compaction.loss_report import LossRank, loss_code
 from ctxcore.facts.values import KINDS, Kind
 from ctxcore.replay.losses import NeededBy, NeededFact
 from dashboard import numbers
-from dashboard.addresses import place_link
+from dashboard.addresses import place_link, why_link
 from dashboard.excerpts import passage, short_fact
 from dashboard.services import engine
 from dashboard.texts import t
@@ -149,6 +149,8 @@ def _needed(row: LostRow) -> str:
 def _chosen(row: LostRow, pinning: Pinning, key: str) -> None:
     _pin_button(row.seq, pinning, key)
     _said(pinning.session_id, row, pinning.view, row.seq, t("compact.lost.said", seq=row.seq))
+    if pinning.context is not None:  # once it is made, not in a proposal
+        why_link(pinning.session_id, row.seq)
     if row.needed_seq is not None:
         by = t(f"compact.lost.by.{row.needed_by}")
         _said(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ctxcore import __version__
 from ctxcore.assembly.records import working_state_to_json
@@ -28,6 +28,8 @@ from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import JobInfo, JobState
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -170,6 +172,16 @@ class _Running:
     is_cancelled: bool = False
     saved: float | None = None
     """When its progress was last stored."""
+
+
+def collect(steps: Generator[Progress, None, T]) -> T:
+    """The result of work that is done here and now."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as ended:
+            result: T = ended.value
+            return result
 
 
 def _steps(work: Work) -> Generator[Progress, None, JsonObject]:

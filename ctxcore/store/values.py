@@ -18,7 +18,7 @@ from ctxcore.facts.rule_edits import RuleEdit, RuleEditKind
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.plain import Plain
 from ctxcore.policy.changes import FieldChange, changed_fields
-from ctxcore.reasons.codes import BreakCode
+from ctxcore.reasons.codes import BreakCode, OutcomeCode
 from ctxcore.reasons.values import Reason
 from ctxcore.signals.values import SignalKind, tells_of_forgetting
 from ctxcore.tokens.factors import CountFactor
@@ -40,6 +40,8 @@ BRANCH = "branch"
 SessionFilter = Literal["present", "unbranched", "deleted", "all"]
 """`unbranched`: those present that are no branch of a session that is present too; a list says of
 each when it or a branch of it was last changed."""
+OWN_ORIGINS = ("chat", "fork", BRANCH)
+"""The origins of sessions that were made here; all others came from a file."""
 ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 
@@ -52,6 +54,24 @@ class UserInfo(Plain):
     group: str
     is_operator: bool
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionConditions(Plain):
+    """What listed sessions have in common; the defaults let all through."""
+
+    model: str = ""
+    """A part of the model's name, in any case."""
+    changed_from: datetime | None = None
+    changed_before: datetime | None = None
+    is_compacted: bool | None = None
+    """Whether there is a compaction, made here or recorded by another program."""
+    is_imported: bool | None = None
+    """Whether it came from a file."""
+    least_messages: int = 0
+
+
+EVERY_SESSION = SessionConditions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +125,21 @@ class SessionInfo(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStamp(Plain):
+    """What changes with everything that a reader of a session would see; little enough to poll."""
+
+    user_id: str
+    updated_at: datetime
+    deleted_at: datetime | None
+    length: int
+    active_compaction_id: str | None
+    turn_state: str | None
+    """The state of the last turn; None before the first one."""
+    marks_set: int
+    marks_cleared: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageInfo(Plain):
     """A message with its place in the history."""
 
@@ -135,6 +170,26 @@ class CompactionInfo(Plain):
     def effect(self) -> CompactionEffect | None:
         """What it changed in the next call; None where that was not recorded."""
         return load_effect(self.details.get("effect"))
+
+    @property
+    def is_quoted(self) -> bool:
+        """Whether it quotes in place of a summary that was refused."""
+        reason = self.compaction.reason
+        return reason is not None and reason.mentions(OutcomeCode.QUOTED_INSTEAD)
+
+    @property
+    def doubts(self) -> dict[str, str]:
+        """The sentences that the source does not support, each with the code of why."""
+        found = self.checked("sentences")
+        return {str(one.get("text", "")): str(one.get("problem", "")) for one in found}
+
+    def checked(self, name: str) -> list[JsonObject]:
+        """A list in the recorded check of its summary; empty of a refused one."""
+        check = self.details.get("check")
+        found = check.get(name) if isinstance(check, dict) else None
+        if self.is_quoted or not isinstance(found, list):
+            return []
+        return [one for one in found if isinstance(one, dict)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

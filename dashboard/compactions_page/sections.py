@@ -12,6 +12,7 @@ from dashboard import numbers
 from dashboard.addresses import follow, name_choice
 from dashboard.compaction_dialog import compaction_buttons
 from dashboard.compactions_page.detail import NOTICE, show_detail
+from dashboard.compactions_page.generations import show_generations
 from dashboard.compactions_page.rows import (
     FORESEEN,
     SHOWN,
@@ -27,6 +28,7 @@ from dashboard.reads import recorded
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import session_title
 from dashboard.services import engine
+from dashboard.story import show_question
 from dashboard.texts import t
 from dashboard.widgets import (
     Row,
@@ -49,8 +51,10 @@ def show_compactions(session: SessionInfo) -> None:
     compaction_buttons(
         session, found.compactions, page="compaction", problem=NOTICE, is_primary=True
     )
+    show_question(session)
     if rows:
         _history(session, rows)
+        show_generations(session, found.compactions)
     else:
         empty_state(t("compaction.empty"), icon=":material/compress:")
     _imported(found.imported)

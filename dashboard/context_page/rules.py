@@ -61,10 +61,9 @@ def _rules(session_id: str, rules: Sequence[FoundRule]) -> None:
 def _rule(session_id: str, at: int, rule: FoundRule) -> None:
     icon = ":material/check:" if rule.is_said else ":material/warning:"
     text = f"{icon} {plain_label(rule.text, max_chars=RULE_CHARS)}"
-    if rule.is_added:
-        text = f"{text} · *{t('context.rules.added')}*"
-    said = t("context.rules.said" if rule.is_said else "context.rules.unsaid")
-    st.markdown(text, width="stretch", help=said)
+    notes = [t("context.rules.added")] if rule.is_added else []
+    notes += [] if rule.is_said else [t("context.rules.unsaid")]
+    st.markdown(" · ".join([text, *(f"*{note}*" for note in notes)]), width="stretch")
     seq = rule.seqs[0]
     if not seq:
         return
