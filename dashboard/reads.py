@@ -19,6 +19,7 @@ from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.engine.stories import MessageStory
 from ctxcore.engine.transcripts import transcript_of
+from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.formats.hints import Hint
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.stays import Stays, stays_in, stays_of_runs
@@ -97,22 +98,29 @@ def call_request(session: SessionInfo, call_id: str) -> RebuiltRequest:
 def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
     """What a compaction lost; computed again if the session or its policy changes."""
     found = engine().session(session.id)
-    policy = repr(engine().policy(found.id).policy)
+    policy = repr((engine().policy(found.id).policy, _edits_of(found)))
     return _loss_report(database_url(), user_id(), found.id, found.length, compaction_id, policy)
 
 
 def losses_under(session: SessionInfo, compaction_id: str) -> tuple[PresetLosses, ...]:
     """What each preset would have lost in place of a compaction."""
     found = engine().session(session.id)
-    return _losses_under(database_url(), user_id(), found.id, found.length, compaction_id)
+    edits = _edits_of(found)
+    return _losses_under(database_url(), user_id(), found.id, found.length, compaction_id, edits)
 
 
 def message_story(session: SessionInfo, seq: int) -> MessageStory:
     """What became of a message; read again when there are more calls or messages."""
     found = engine().session(session.id)
-    active = found.active_compaction_id or ""
+    active = f"{found.active_compaction_id or ''} {_edits_of(found)}"
     count = engine().store.count_calls(found.id)
     return _message_story(database_url(), user_id(), found.id, found.length, count, active, seq)
+
+
+def _edits_of(session: SessionInfo) -> str:
+    """A text that changes with the edits of rules, which change what counts as lost."""
+    edits = engine().store.rule_edits(session.id)
+    return RuleEdits.of(known.edit for known in edits).digest if edits else ""
 
 
 def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
@@ -245,9 +253,9 @@ def _message_story(
 
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
 def _losses_under(
-    url: str, user: str, session_id: str, length: int, compaction_id: str
+    url: str, user: str, session_id: str, length: int, compaction_id: str, edits: str
 ) -> tuple[PresetLosses, ...]:
-    del url, user, length  # part of the key only
+    del url, user, length, edits  # part of the key only
     return engine().losses_under(session_id, compaction_id, Policy.presets())
 
 

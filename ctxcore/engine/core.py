@@ -521,8 +521,8 @@ class ContextEngine:
         """What the policy in force, and every other preset, would have made of message `seq`.
 
         The whole session is walked under each, with summaries that quote: when the message would
-        have been shortened and hidden, by which compaction, and how many of its facts that were
-        used later each call would have had. `start_fates` does it in the background.
+        have been shortened and hidden, by which compaction, and how often the context would have
+        held a fact of it when it was used. `start_fates` does it in the background.
 
         Raises:
             PlaceError: the session has no such message.

@@ -122,8 +122,7 @@ def act_on_message(key: str, seq: int) -> None:
             select_session(engine().fork(session.id, seq - 1).id)
             st.toast(t("chat.forked"), icon=":material/call_split:")
         case "story":
-            finding.open_message(session.id, seq)
-            st.session_state[f"chat_story_{session.id}_{seq}"] = True
+            finding.open_story(session.id, seq)
         case "rule":
             rule_dialog.choose(session.id, seq)
         case "edit":
