@@ -15,6 +15,7 @@ import streamlit as st
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport, PresetLosses
+from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.engine.stories import MessageStory
 from ctxcore.engine.transcripts import transcript_of
@@ -34,6 +35,7 @@ from ctxcore.store.values import (
     SessionInfo,
     TurnInfo,
 )
+from ctxcore.tokens.costs import Cost
 from ctxcore.tokens.count import counter_for
 from ctxcore.tokens.families import TokenCounter
 from dashboard.excerpts import excerpt
@@ -150,6 +152,23 @@ def sent_report(session: SessionInfo, view: AccountView) -> TokenReport:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What the calls of a session took together; None stands for not reported."""
+
+    calls: int
+    cost: Cost
+    input_tokens: int | None
+    """The input of the calls that reported cached tokens."""
+    cached_tokens: int | None
+
+
+def spent_by(session: SessionInfo) -> Spent:
+    """What the calls of a session took; read again when it changed, or the prices did."""
+    found = engine().session(session.id)
+    return _spent_by(stamp_of(found), repr(engine().models()))
+
+
 def session_hints(session: SessionInfo) -> list[Hint]:
     """The hints of a session; found again when there are more calls or messages, or new prices."""
     found = engine().session(session.id)
@@ -195,6 +214,19 @@ def _calls(url: str, session_id: str, count: int, models: str) -> tuple[CallInfo
 def _runs(url: str, session_id: str, call_ids: tuple[str, ...]) -> dict[str, tuple[Run, ...]]:
     del url
     return engine().store.runs(session_id, call_ids)
+
+
+@st.cache_data(ttl="1h", max_entries=64, show_spinner=False)
+def _spent_by(stamp: Stamp, models: str) -> Spent:
+    del models  # part of the key only
+    groups = with_cost(engine().store.billed_calls([stamp[1]]), engine().models())
+    counted = [group for group in groups if group.cached_tokens is not None]
+    return Spent(
+        calls=sum(group.calls for group in groups),
+        cost=cost_of_calls(groups),
+        input_tokens=sum(group.input_tokens or 0 for group in counted) if counted else None,
+        cached_tokens=sum(group.cached_tokens or 0 for group in counted) if counted else None,
+    )
 
 
 @st.cache_resource(ttl="5m", max_entries=16, show_spinner=False)

@@ -126,6 +126,7 @@ def open_dashboard(
 def _forget() -> None:
     """Lets go of what the process keeps between runs."""
     for cached in (
+        services._housekeeping,
         services._store,
         services._engine,
         services._layers,

@@ -5,7 +5,6 @@ What was found belongs to the page: it is neither stored nor sent to the model.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import streamlit as st
@@ -17,9 +16,6 @@ from dashboard.excerpts import excerpt
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
-
-COMMAND: Final = re.compile(r"/recall(?:\s+(?P<words>.+))?", re.IGNORECASE | re.DOTALL)
-"""Typed to search the session for the words behind it."""
 
 _ASKED: Final = "chat_recall"
 _FURTHER: Final = "chat_further"

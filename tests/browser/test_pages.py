@@ -70,8 +70,10 @@ def test_a_row_opens_by_a_click_and_by_the_arrow_keys(page: Page, server: Server
     row = box["height"] / 4
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 1.5 * row)
     expect(title).to_have_text("Row 1")
+    page.wait_for_selector(IS_IDLE)
     page.keyboard.press("ArrowDown")
     expect(title).to_have_text("Row 2")
+    page.wait_for_selector(IS_IDLE)
 
     page.keyboard.press("ArrowDown")
     expect(title).to_have_text("Row 3")
