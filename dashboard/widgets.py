@@ -5,8 +5,6 @@ A row is selected in the table by mouse or in the list beside it by keyboard; bo
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, cast
@@ -16,6 +14,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from ctxcore.assembly.verdicts import Run
 from ctxcore.errors import ContextError
+from ctxcore.trials.tables import to_csv
 from dashboard.addresses import place_link
 from dashboard.safe_markdown import marked_text, plain_label, with_line_breaks
 from dashboard.texts import t
@@ -55,18 +54,6 @@ def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
         icon=":material/download:",
         on_click="ignore",
     )
-
-
-def to_csv(rows: Sequence[Row]) -> bytes:
-    """`rows` as CSV with a byte order mark, so that spreadsheets read UTF-8; None is empty.
-
-    A text that a spreadsheet would run as a formula gets an apostrophe in front.
-    """
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(rows[0]) if rows else [])
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return b"\xef\xbb\xbf" + out.getvalue().encode()
 
 
 def plain_table(rows: Sequence[Row], *, alt: str) -> None:
@@ -143,12 +130,6 @@ def _config(rows: Sequence[Row]) -> dict[str, ColumnConfig]:
 
 def _is_long(values: Iterable[object]) -> bool:
     return any(isinstance(value, str) and len(value) > LONG_TEXT_CHARS for value in values)
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return "" if value is None else value
 
 
 def choosable_table(rows: Sequence[Row], *, key: str, alt: str) -> int | None:

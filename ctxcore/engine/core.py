@@ -161,6 +161,11 @@ class ContextEngine:
         return self._services.user_id
 
     @property
+    def default_model(self) -> str | None:
+        """The model of sessions that name none."""
+        return self._services.default_model
+
+    @property
     def jobs(self) -> Jobs:
         """The long work that this user started, with its results."""
         return self._jobs
