@@ -17,10 +17,11 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport, PresetLosses
 from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.engine.stories import MessageStory
-from ctxcore.formats.reading import FORMATS
+from ctxcore.engine.transcripts import transcript_of
+from ctxcore.formats.hints import Hint
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.stays import Stays, stays_in, stays_of_runs
-from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
+from ctxcore.formats.values import Transcript
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason, from_json
@@ -141,6 +142,16 @@ def sent_report(session: SessionInfo, view: AccountView) -> TokenReport:
     )
 
 
+def session_hints(session: SessionInfo) -> list[Hint]:
+    """The hints of a session; found again when there are more calls or messages, or new prices."""
+    found = engine().session(session.id)
+    count, models = engine().store.count_calls(found.id), repr(engine().models())
+    active = found.active_compaction_id or ""
+    return _session_hints(
+        database_url(), user_id(), found.id, found.length, f"{count} {active}", models
+    )
+
+
 def session_tokens(session: SessionInfo) -> int | None:
     """The tokens of the whole history by its own counter; None if it was not counted."""
     if session.counter_id is None:
@@ -155,6 +166,14 @@ def _recorded(stamp: Stamp) -> Recorded:
         compactions=tuple(store.compactions(session_id)),
         imported=tuple(store.imported_compactions(session_id)),
     )
+
+
+@st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
+def _session_hints(
+    url: str, user: str, session_id: str, length: int, state: str, models: str
+) -> list[Hint]:
+    del url, user, length, state, models  # part of the key only
+    return engine().reports.hints(session_id)
 
 
 # cache_resource, not cache_data: copying thousands of calls would take a second each time.
@@ -273,57 +292,11 @@ def _session_tokens(url: str, session_id: str, length: int, counter_id: str) -> 
     return view.spans_tokens([(1, length)])[0] if length else 0
 
 
-def transcript_of(
-    session: SessionInfo,
-    messages: Sequence[MessageInfo],
-    calls: Iterable[CallInfo],
-    compactions: Iterable[ImportedCompaction] = (),
-) -> Transcript:
-    """The stored session as a file reader would return it."""
-    usage = [_recorded_usage(call) for call in calls if call.seq is not None and call.input_tokens]
-    return Transcript(
-        id=session.id,
-        title=session.title,
-        format=session.origin if session.origin in FORMATS else "openai",
-        path="",
-        messages=tuple(info.message for info in messages),
-        times=tuple(info.created_at for info in messages),
-        model=session.model,
-        compactions=tuple(_recorded_compaction(compaction) for compaction in compactions),
-        usage=tuple(sorted(usage, key=lambda recorded: recorded.after)),
-    )
-
-
 def turn_starts(messages: Iterable[MessageInfo]) -> list[tuple[int, str]]:
     """The user messages: number and beginning of the text."""
     return [
         (info.seq, excerpt(info.message.text)) for info in messages if info.message.role == "user"
     ]
-
-
-def _recorded_usage(call: CallInfo) -> RecordedUsage:
-    cached, written = call.cached_tokens or 0, call.cache_write_tokens or 0
-    return RecordedUsage(
-        call_id=call.id,
-        after=(call.seq or 1) - 1,
-        input_tokens=max((call.input_tokens or 0) - cached - written, 0),
-        cache_read_tokens=cached,
-        cache_write_tokens=written,
-        cache_hour_tokens=call.cache_hour_tokens or 0,
-        output_tokens=call.output_tokens or 0,
-        model=call.model,
-        recorded_at=call.created_at,
-    )
-
-
-def _recorded_compaction(compaction: ImportedCompaction) -> RecordedCompaction:
-    return RecordedCompaction(
-        at=compaction.before_seq - 1,
-        summary=compaction.summary,
-        before_tokens=compaction.before_tokens,
-        trigger=compaction.trigger,
-        recorded_at=compaction.recorded_at,
-    )
 
 
 def active_chain(

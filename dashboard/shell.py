@@ -11,6 +11,7 @@ from ctxcore.errors import ConfigurationError, ContextError, PolicyError
 from ctxcore.plugins import load_plugins
 from dashboard.chat_page import new_session
 from dashboard.page_registry import PAGES
+from dashboard.reports_page.alerts import show_badge
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import (
     _SESSION,
@@ -104,6 +105,7 @@ def _pages() -> list[st.Page]:
 
 def _sidebar() -> None:
     with st.sidebar:
+        show_badge()
         _session_picker()
         with st.container(horizontal=True, key="shell_actions"):
             st.button(t("shell.new"), key="shell_new", icon=":material/add:", on_click=_new_session)

@@ -24,6 +24,7 @@ from dashboard.chat_page import (
     instructions_dialog,
     knowledge,
     live,
+    rule_dialog,
     side,
 )
 from dashboard.chat_page.partings import partings
@@ -113,6 +114,7 @@ def draw() -> None:
     compaction_dialog()
     instructions_dialog.draw_dialog()
     branching.draw_dialog()
+    rule_dialog.draw_dialog()
     knowledge.draw_dialog()
     if turn is not None:
         with log:

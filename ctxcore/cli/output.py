@@ -10,7 +10,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console, RenderableType
 
+from ctxcore.csv_text import csv_text
 from ctxcore.tokens.costs import Cost, dollars_text
 
 if TYPE_CHECKING:
@@ -79,9 +80,14 @@ def percent(ratio: float) -> str:
     return "99 %" if 0.99 < ratio < 1 else f"{ratio:.0%}".replace("%", " %")
 
 
+def known_dollars(dollars: float | None) -> str:
+    """US dollars, or that they are not known."""
+    return "unknown" if dollars is None else dollars_text(dollars)
+
+
 def cost_text(cost: Cost) -> str:
     """What calls cost, and why the cost of some is not known."""
-    known = "unknown" if cost.dollars is None else dollars_text(cost.dollars)
+    known = known_dollars(cost.dollars)
     gaps = (f"{plural(gap.calls, 'call')} unknown: {gap.reason}" for gap in cost.unknown)
     return one_line(" · ".join((known, *gaps)))
 
@@ -131,6 +137,16 @@ def print_json(document: JsonValue) -> None:
     is_utf8 = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "")
     text = json.dumps(document, ensure_ascii=not is_utf8, indent=2)
     typer.echo(json_escape(text))
+
+
+def print_csv(rows: Sequence[Mapping[str, object]]) -> None:
+    """Print rows as CSV; control characters of texts are escaped."""
+    shown = [
+        {name: escape(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in rows
+    ]
+    _escape_unencodable()
+    typer.echo(csv_text(shown), nl=False)
 
 
 def check_out(path: Path | None, *, overwrite: bool, option: str, hint: str = "--out") -> None:

@@ -325,8 +325,9 @@ class Reports:
             self._write(Trial(candidates=tuple(candidates), sessions=tuple(sessions)))
 
     def _write(self, trial: Trial) -> None:
+        from ctxcore.csv_text import to_csv
         from ctxcore.trials.report import render_report
-        from ctxcore.trials.tables import to_csv, trial_rows
+        from ctxcore.trials.tables import trial_rows
 
         if self.html is not None:
             page = render_report(trial).encode("utf-8", "replace")

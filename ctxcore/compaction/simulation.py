@@ -24,6 +24,7 @@ from ctxcore.compaction.incremental_context import IncrementalContext
 from ctxcore.compaction.loss_report import LostFact
 from ctxcore.compaction.triggers import Trigger, measure, overflow
 from ctxcore.errors import BudgetError
+from ctxcore.facts.rule_edits import NO_EDITS, RuleEdits
 from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject, Message
@@ -44,7 +45,9 @@ class Recording:
         *,
         model: str | None = None,
         tools: Sequence[Mapping[str, object]] | None = None,
+        rule_edits: RuleEdits = NO_EDITS,
     ) -> None:
+        self._rule_edits = rule_edits
         self.messages = tuple(parse_messages(messages))
         self.model = model
         self._counter = counter_for(model)
@@ -90,7 +93,9 @@ class Recording:
 
     def _history(self, limit: int | None) -> ListHistory:
         if limit not in self._histories:
-            history = ListHistory(self.messages, self._counter, oversize_tokens=limit)
+            history = ListHistory(
+                self.messages, self._counter, oversize_tokens=limit, rule_edits=self._rule_edits
+            )
             self._histories[limit] = history
         return self._histories[limit]
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.compaction.triggers import measure
 from ctxcore.engine.cache_breaks import with_break, with_front
 from ctxcore.engine.errors import TurnStateError
 from ctxcore.engine.events import (
@@ -169,6 +170,7 @@ class Calls:
         if reply is not None:
             cost, seconds = reply.cost, reply.latency_seconds
             info = replace(info, cost=cost, latency_seconds=seconds, **asdict(reply.usage))
+            info = replace(info, without_tokens=_without_compaction(target, context))
         store, before = self._services.store, None
         try:
             before = store.last_call(target.session.id, info.purpose)
@@ -176,7 +178,18 @@ class Calls:
             store.record_calls([info], texts=recipe.texts)
         except StoreError as lost:  # the session may be erased; the result of the call stands
             logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
+        else:
+            self._services.alerts.after_calls(target.session, [info])
         return before
+
+
+def _without_compaction(target: CallTarget, context: Context) -> int:
+    """The size of the call as it would have been sent without any compaction."""
+    if target.record is None:
+        return context.tokens
+    whole = measure(target.view, target.call).input_tokens
+    budget = target.call.budget
+    return whole if budget is None else min(whole, budget.usable_tokens)
 
 
 def _is_comparable(target: CallTarget, context: Context) -> bool:

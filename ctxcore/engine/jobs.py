@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ctxcore import __version__
 from ctxcore.assembly.records import working_state_to_json
@@ -28,6 +28,8 @@ from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import JobInfo, JobState
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -172,6 +174,16 @@ class _Running:
     """When its progress was last stored."""
 
 
+def collect(steps: Generator[Progress, None, T]) -> T:
+    """The result of work that is done here and now."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as ended:
+            result: T = ended.value
+            return result
+
+
 def _steps(work: Work) -> Generator[Progress, None, JsonObject]:
     """The units of `work`, which is called with the first of them."""
     return (yield from work())
@@ -304,6 +316,7 @@ class Jobs:
         """All that tells whether a session is as it was: messages are only ever appended."""
         session = self._services.session(session_id)
         marks = self._services.store.marks(session_id)
+        edits = self._services.store.rule_edits(session_id)
         return {
             "id": session.id,
             "length": session.length,
@@ -313,4 +326,5 @@ class Jobs:
             "tools": to_canonical(list(session.tools)),
             "working": working_state_to_json(session.working),
             "marks": [[mark.seq, mark.kind] for mark in marks],
+            "rules": [[edit.seq, edit.kind, edit.text] for edit in edits],
         }

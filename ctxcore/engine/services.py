@@ -21,6 +21,7 @@ from ctxcore.compression.own_tools import (
     RECALL_NAME,
     with_own_tools,
 )
+from ctxcore.engine.alerts import Alerts
 from ctxcore.engine.background import Recounts, WorkQueue
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import EventJournal
@@ -34,6 +35,7 @@ from ctxcore.policy.layers import Layer
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.storage_problems import AccessCode
+from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, UserInfo
@@ -126,6 +128,11 @@ class EngineServices:
     """Held while a turn computes, never while it waits: only one thread runs at a time, so many
     computing turns would starve the others, e.g. an event loop."""
 
+    @property
+    def alerts(self) -> Alerts:
+        """The alerts that operators set."""
+        return Alerts(self.store, self.journal)
+
     def user(self) -> UserInfo:
         """The engine's user, created on first use; the first user of a store is an operator."""
         try:
@@ -147,6 +154,27 @@ class EngineServices:
         if session.user_id != self.user_id and not self.user().is_operator:
             raise NotAllowedError(user_id=self.user_id, what=AccessCode.SESSION(id=session_id))
         return session
+
+    def require_operator(self, what: Reason) -> None:
+        """Refuses others than operators.
+
+        Raises:
+            NotAllowedError: the user is no operator.
+        """
+        if not self.user().is_operator:
+            raise NotAllowedError(user_id=self.user_id, what=what)
+
+    def check_scope(self, scope: Scope) -> None:
+        """Refuses a scope that the user may not change.
+
+        Raises:
+            NotAllowedError: it is another user's, and the user is no operator.
+        """
+        is_own = scope.kind in ("user", "user_model") and scope.owner == self.user_id
+        if scope.kind == "session":
+            self.session(scope.owner)
+        elif not is_own:
+            self.require_operator(AccessCode.POLICY_OF(scope=scope.kind))
 
     def create_session(
         self,

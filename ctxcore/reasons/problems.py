@@ -69,6 +69,7 @@ class StateProblem(Code):
     NO_REST = "state.no_rest", "not a list of (message, texts) pairs"
     NO_LINEAGE = "state.no_lineage", "not a list of (start, end, runs of messages)"
     NO_RECALLS = "state.no_recalls", "not a list of (request, messages) pairs"
+    NO_RULE_EDITS = "state.no_rule_edits", "not a list of (add or dismiss, message, text)"
     UNKNOWN_FIELD = "state.unknown_field", "unknown to this release"
     NO_WORKING = "state.no_working", "its field working is not a working state: {reason}"
     LEFT_OUT = "state.left_out", "its field seen.left_out refers to messages that it does not have"

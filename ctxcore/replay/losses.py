@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from ctxcore.assembly.items import Merged
 from ctxcore.assembly.records import Compaction
@@ -199,6 +199,13 @@ class NeededFact:
             "needed_at": self.needed_at,
             "needed_by": self.needed_by,
         }
+
+    @classmethod
+    def from_dict(cls, plain: JsonObject) -> NeededFact:
+        """What `to_dict` gave."""
+        raw = cast("dict[str, Any]", plain)  # written by `to_dict` only
+        names = ("text", "kind", "at", "needed_at", "needed_by")
+        return cls(**{name: raw[name] for name in names}, salience=raw["worth"])
 
 
 class LaterUses:

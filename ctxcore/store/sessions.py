@@ -47,6 +47,7 @@ _EMPTY: dict[str, Any] = {
     "system_changes": None,
     "count_factor": None,
     "recalls": None,
+    "rule_edits": None,
 }
 
 

@@ -12,6 +12,8 @@ from ctxcore.store.histories import Histories
 from ctxcore.store.jobs import Jobs
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
+from ctxcore.store.reports import Reports
+from ctxcore.store.rule_editing import RuleEditing
 from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
 from ctxcore.store.signals import Signals
@@ -36,7 +38,17 @@ def _default_file() -> Path:
 
 
 class SqlStore(
-    Sessions, Histories, Compactions, Turns, Signals, Policies, Journal, Searching, Jobs
+    Sessions,
+    Histories,
+    Compactions,
+    RuleEditing,
+    Turns,
+    Signals,
+    Reports,
+    Policies,
+    Journal,
+    Searching,
+    Jobs,
 ):
     """A `SessionStore` on a database; safe to share between threads."""
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
-
 from ctxcore.trials.comparing import compared_rows
 from ctxcore.trials.values import Figures, Trial
 
@@ -38,25 +34,3 @@ def _row(
         "change_share": None if change is None else round(change, 4),
         **figures.document(),
     }
-
-
-def to_csv(rows: Sequence[Mapping[str, object]]) -> bytes:
-    """`rows` as CSV with a byte order mark, so that spreadsheets read UTF-8; None is empty.
-
-    A text that a spreadsheet would run as a formula gets an apostrophe in front.
-    """
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=_columns(rows))
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return b"\xef\xbb\xbf" + out.getvalue().encode("utf-8", "replace")
-
-
-def _columns(rows: Iterable[Mapping[str, object]]) -> list[str]:
-    return list(next(iter(rows), {}))
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return "" if value is None else value

@@ -12,7 +12,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ctxcore.compaction.plans import Answer
 from ctxcore.messages.values import Message, text_message
-from dashboard.chat_page import branching, finding, knowledge
+from dashboard.chat_page import branching, finding, knowledge, rule_dialog
 from dashboard.chat_page.attaching import attached_file
 from dashboard.chat_page.turn_runner import RunningTurn, turn_runner
 from dashboard.chat_page.uploads import text_of_file
@@ -183,6 +183,8 @@ def act_on_message(key: str, seq: int) -> None:
         case "story":
             finding.open_message(session.id, seq)
             st.session_state[f"chat_story_{session.id}_{seq}"] = True
+        case "rule":
+            rule_dialog.choose(session.id, seq)
         case "edit":
             branching.open_edit(session.id, seq)
         case "regenerate":

@@ -12,7 +12,7 @@ import streamlit as st
 
 from ctxcore.assembly.recall_hits import RecalledMessage, RecallHit
 from ctxcore.store.values import SessionInfo
-from dashboard.addresses import name_place, named
+from dashboard.addresses import name_place, named, why_link
 from dashboard.excerpts import excerpt
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
@@ -133,6 +133,7 @@ def _draw_hit(session_id: str, hit: RecallHit) -> None:
         st.text(excerpt(hit.text, _HIT_CHARS))
         for message in hit.after:
             _draw_beside(message)
+        why_link(session_id, hit.seq)
 
 
 def _draw_beside(message: RecalledMessage) -> None:

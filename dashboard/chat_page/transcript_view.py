@@ -201,6 +201,7 @@ class TranscriptView:
             *([branch] if branch else []),
             "unpin" if is_pinned else "pin",
             "include" if is_excluded else "exclude",
+            *([] if info.message.is_tool_result else ["rule"]),
             "fork",
             "story",
         ]

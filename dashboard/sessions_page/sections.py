@@ -13,7 +13,7 @@ from dashboard import numbers
 from dashboard.addresses import place_link
 from dashboard.reads import session_tokens
 from dashboard.safe_markdown import plain_label
-from dashboard.selection import current_session, session_labels, session_title
+from dashboard.selection import current_session, session_title
 from dashboard.services import engine
 from dashboard.sessions_page import actions
 from dashboard.sessions_page.chosen import show_chosen
@@ -71,7 +71,6 @@ def _list() -> None:
         empty_state(t("sessions.none_found" if title else "sessions.empty"))
         return
     by_id = {session.id: session for session in page.sessions}
-    labels = session_labels(page.sessions)
     current = current_session()
     costs = engine().costs(page.sessions)
     chosen = table_with_choice(
@@ -81,8 +80,6 @@ def _list() -> None:
         ],
         list(by_id),
         key="sessions_list",
-        label=t("sessions.choose"),
-        name=lambda option: labels[option],
         alt=t("sessions.title"),
         newest=list(by_id).index(current.id) if current and current.id in by_id else 0,
     )

@@ -54,15 +54,37 @@ def test_a_deep_link_shows_the_page_in_its_shell(page: Page, server: Server, nam
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(6)
 
 
+def test_a_row_opens_by_a_click_and_by_the_arrow_keys(page: Page, server: Server) -> None:
+    oldest, *_ = [small_session(server, f"Row {number}") for number in (3, 2, 1)]
+    open_page(page, server, "sessions", oldest)
+    page.locator(".st-key-sessions_filter input").fill("Row ")
+    page.locator(".st-key-sessions_filter input").press("Enter")
+    grid = page.get_by_test_id("data-grid-canvas").first
+    title = page.locator(".st-key-sessions_chosen strong").first
+    expect(title).to_have_text("Row 3")
+    expect(grid.locator("table")).to_have_attribute("aria-rowcount", "4")
+
+    box = grid.bounding_box()
+    assert box is not None
+    row = box["height"] / 4
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 1.5 * row)
+    expect(title).to_have_text("Row 1")
+    page.keyboard.press("ArrowDown")
+    expect(title).to_have_text("Row 2")
+
+    page.keyboard.press("ArrowDown")
+    expect(title).to_have_text("Row 3")
+
+
 def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Server) -> None:
     session = small_session(server)
     open_page(page, server, "settings", session)
     page.locator(".st-key-settings_scope").get_by_text("This session").click()
     expect(page.get_by_text("Applies to “Small” only.")).to_be_visible()
 
-    field = page.locator(".st-key-settings_trigger_ratio input")
-    field.fill("50")
-    field.press("Enter")
+    key = f"settings_main_session_{session.id}__trigger_ratio"
+    page.locator(f".st-key-{key} input").fill("50")
+    page.locator(".st-key-settings_save button").click()
     context = server.engine.context(session.id)
     budget = context.budget
     assert budget is not None

@@ -199,20 +199,18 @@ def test_cumulative_and_context_size_are_other_charts(app: Dashboard) -> None:
     app.check()
 
     assert charts(at)[0]["layout"]["annotations"]
-    assert "trigger" in app.texts().lower()
+    assert translate("common.segment.trigger", "en") in app.texts()
 
 
 def test_the_verdicts_of_a_turn_that_was_compacted_are_told(app: Dashboard) -> None:
     session = chatted(app, 20)
     assert app.engine.compactions(session.id)
 
-    at = opened(app, session)
+    opened(app, session)
 
     assert translate("usage.verdicts", "en", number=20) in app.texts()
     assert "Not sent:" in app.texts()
-    key = f"usage_turns_{session.id}_20_pick"
-    at.selectbox(key=key).set_value("1").run()
-    app.check()
+    app.open_row(f"usage_turns_{session.id}_20", "1")
     assert translate("usage.verdicts", "en", number=1) in app.texts()
 
 
@@ -267,12 +265,11 @@ def test_the_address_names_a_turn(app: Dashboard) -> None:
     session = chatted(app, 3)
     app.at.query_params["turn"] = "2"
 
-    at = opened(app, session)
+    opened(app, session)
 
-    key = f"usage_turns_{session.id}_3_pick"
-    assert at.selectbox(key=key).value == "2"
-    at.selectbox(key=key).set_value("1").run()
-    app.check()
+    key = f"usage_turns_{session.id}_3"
+    assert app.opened_row(key) == "2"
+    app.open_row(key, "1")
     assert app.at.query_params["turn"] == "1"
     assert translate("usage.verdicts", "en", number=1) in app.texts()
 

@@ -17,6 +17,7 @@ import pytest
 import ctxcore
 from ctxcore.assembly.states import CompactionState
 from ctxcore.engine import errors as engine_errors
+from ctxcore.engine.alerts import AlertError
 from ctxcore.engine.native import VERSION, parse_native
 from ctxcore.errors import (
     BudgetError,
@@ -222,6 +223,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         {"tokens": 9_000, "available": 8_000},
         "the compaction was refused at 9,000 of 8,000 tokens; compact, drop the oldest messages, "
         "or start a new session",
+    ),
+    (
+        AlertError(value=-1),
+        "alert.limit",
+        {"value": "-1"},
+        "a budget is a number of US dollars above 0, not -1",
     ),
     (
         engine_errors.NotAllowedError(user_id="ben", what=AccessCode.SESSION(id="s1")),

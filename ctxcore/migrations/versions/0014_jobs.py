@@ -1,6 +1,6 @@
 """Jobs: long work that a person started, such as trials of policies, with progress and result.
 
-Revision 0014, after 0012.
+Revision 0014, after 0013.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision: str = "0014"
-down_revision: str | None = "0012"
+down_revision: str | None = "0013"
 branch_labels: str | None = None
 depends_on: str | None = None
 

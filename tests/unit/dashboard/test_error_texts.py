@@ -12,6 +12,7 @@ from typing import cast, get_args
 import pytest
 
 from ctxcore.engine import errors as engine_errors
+from ctxcore.engine.alerts import AlertError
 from ctxcore.engine.native import parse_native
 from ctxcore.errors import (
     BudgetError,
@@ -42,6 +43,7 @@ from ctxcore.reasons.storage_problems import (
     AccessCode,
     ChangeCode,
     RecordCode,
+    RuleProblem,
     SettingProblem,
     TurnProblem,
 )
@@ -216,6 +218,7 @@ ERRORS: tuple[ContextError, ...] = (
     StrategyError(name="x", error=OSError("")),
     SummarizerError(problem=SummaryProblem.EMPTY()),
     engine_errors.NotAllowedError(user_id="x", what=AccessCode.SESSION(id="x")),
+    AlertError(value=-1),
     engine_errors.StaleProposalError(changed=ChangeCode.MARK()),
     engine_errors.TurnStateError(problem=TurnProblem.DONE()),
     engine_errors.TurnLostError(turn_id="t1"),
@@ -223,6 +226,7 @@ ERRORS: tuple[ContextError, ...] = (
     engine_errors.PlaceError(place=9, length=0),
     engine_errors.SplitBlockError(place=5, first=3),
     engine_errors.NoModelError(),
+    engine_errors.RuleError(problem=RuleProblem.NOT_SAID(number=3, text="x")),
     store_errors.DatabaseError(problem=DatabaseProblem.LOCKED()),
     store_errors.SchemaError(revision="x", known="x"),
     store_errors.SessionNotFoundError(session_id="x"),

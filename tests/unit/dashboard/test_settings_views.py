@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ctxcore.csv_text import to_csv
 from ctxcore.gateway.values import Connection
 from ctxcore.store.values import UserInfo
-from ctxcore.trials.tables import to_csv
 from dashboard.settings.connections import has_key, with_connection
 from dashboard.settings.users import is_last_operator
 from dashboard.widgets import Row

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from ctxcore.compaction.simulation import Recording
+from ctxcore.csv_text import to_csv
 from ctxcore.errors import SummarizerError
 from ctxcore.messages.values import text_message
 from ctxcore.replay.replaying import Replaying, run_to_end
@@ -20,7 +21,7 @@ from ctxcore.trials.candidates import last_messages, no_compaction, of_preset, t
 from ctxcore.trials.comparing import change_share, frontier, reference_at, usual_measure
 from ctxcore.trials.report import WORDS, render_report
 from ctxcore.trials.running import LoadedLater, Trying, run_trial
-from ctxcore.trials.tables import to_csv, trial_rows
+from ctxcore.trials.tables import trial_rows
 from ctxcore.trials.values import Figures, Trial, TrialSession
 from tests.histories import assistant, user
 

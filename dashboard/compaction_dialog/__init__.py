@@ -1,0 +1,7 @@
+"""The compaction dialog, and the buttons that compact, undo and redo."""
+
+from dashboard.compaction_dialog.buttons import compaction_buttons
+from dashboard.compaction_dialog.dialog import compaction_dialog
+from dashboard.compaction_dialog.proposing import close_compaction, open_compaction
+
+__all__ = ["close_compaction", "compaction_buttons", "compaction_dialog", "open_compaction"]
