@@ -5,7 +5,8 @@ System prompts that are out of force are left out, since a recording has one pro
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ctxcore.assembly.prompts import PromptChange, Prompts
@@ -14,13 +15,20 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.native import NativeFile, parse_native
 from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
+from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.values import Message
+from ctxcore.plain import Plain
 from ctxcore.policy.layers import set_values
-from ctxcore.store.values import SessionInfo
-from ctxcore.trials.running import LoadedLater
+from ctxcore.store.values import JobInfo, SessionInfo
+from ctxcore.tokens.prices import Price
+from ctxcore.trials.candidates import Candidate
+from ctxcore.trials.running import LoadedLater, Progress, call_under, run_trial
 from ctxcore.trials.values import TrialSession
 
+TRIAL = "trial"
+TRIAL_CALL = "trial_call"
+"""The kinds of jobs."""
 NATIVE = "ctxcore"
 """The format of exports, as `Transcript` names it."""
 
@@ -54,26 +62,21 @@ def trial_session(
     Raises:
         SessionNotFoundError, NotAllowedError: there is none, or it is another user's.
     """
-    session = engine.session(session_id)
-    name = model or session.model or engine.default_model
-    catalog, infos = engine.models(), engine.store.messages(session_id)
-    policy = engine.policy(session_id)
+    session, infos = engine.session(session_id), engine.store.messages(session_id)
+    settings = _settings(engine, session, model=model, window_tokens=window_tokens)
     places = _in_force([info.message for info in infos], session.system_changes)
-    known = catalog.info(name)
-    window = window_tokens or known.window_tokens
-    is_assumed = window is None or (window_tokens is None and known.is_assumed)
-    is_given = max_tokens is not None
+    is_budget = max_tokens is not None
     return TrialSession(
         id=session.id,
         title=session.title,
         messages=[infos[at].message for at in places],
-        model=name,
+        model=settings.model,
         tools=session.tools,
-        window_tokens=None if is_given else window or ASSUMED_WINDOW_TOKENS,
+        window_tokens=None if is_budget else settings.window_tokens,
         max_tokens=max_tokens,
-        is_window_assumed=is_assumed and not is_given,
-        price=catalog.price(name, is_imported=session.origin in FORMATS) if name else None,
-        today=set_values(policy.policy, policy.sources),
+        is_window_assumed=settings.is_window_assumed and not is_budget,
+        price=settings.price,
+        today=settings.today,
         seqs=[infos[at].seq for at in places],
     )
 
@@ -92,6 +95,104 @@ def load_later(
         )
 
     return list(map(later, sessions))
+
+
+def start_trial(
+    engine: ContextEngine,
+    session_ids: Sequence[str],
+    candidates: Sequence[Candidate],
+    *,
+    window_tokens: int | None = None,
+    anew: bool = False,
+) -> JobInfo:
+    """Starts a trial as a job of the user, or returns the one that has the same result.
+
+    Raises:
+        SessionNotFoundError, NotAllowedError: of one of the sessions.
+        PolicyError: a candidate has no policy in one of them.
+    """
+    sessions = [engine.session(session_id) for session_id in session_ids]
+    settings = [_settings(engine, one, window_tokens=window_tokens) for one in sessions]
+    for candidate in candidates:
+        for one in settings:
+            candidate.policy_for(one.today)
+    spec: JsonObject = {
+        "sessions": [*session_ids],
+        "titles": [one.title for one in sessions],
+        "candidates": [candidate.to_dict() for candidate in candidates],
+        "window_tokens": window_tokens,
+    }
+    later = load_later(engine, sessions, window_tokens=window_tokens)
+
+    def work() -> Generator[Progress, None, JsonObject]:
+        trial = yield from run_trial(later, candidates)
+        return trial.to_dict()
+
+    reads: list[JsonValue] = [one.to_dict() for one in settings]
+    return engine.jobs.start(TRIAL, spec, work, session_ids=session_ids, reads=reads, anew=anew)
+
+
+def start_call(
+    engine: ContextEngine,
+    session_id: str,
+    candidate: Candidate,
+    at: int,
+    *,
+    window_tokens: int | None = None,
+) -> JobInfo:
+    """Starts working out what a call of a session would have been sent under a candidate.
+
+    Raises:
+        SessionNotFoundError, NotAllowedError: there is none, or it is another user's.
+    """
+    settings = _settings(engine, engine.session(session_id), window_tokens=window_tokens)
+    spec: JsonObject = {
+        "session": session_id,
+        "candidate": candidate.to_dict(),
+        "at": at,
+        "window_tokens": window_tokens,
+    }
+
+    def work() -> Generator[Progress, None, JsonObject]:
+        session = trial_session(engine, session_id, window_tokens=window_tokens)
+        sent = yield from call_under(session, candidate, at)
+        return sent.to_dict()
+
+    return engine.jobs.start(
+        TRIAL_CALL, spec, work, session_ids=[session_id], reads=settings.to_dict()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Settings(Plain):
+    """What a session is tried with, beside its messages."""
+
+    model: str | None
+    window_tokens: int
+    is_window_assumed: bool
+    price: Price | None
+    today: JsonObject
+
+
+def _settings(
+    engine: ContextEngine,
+    session: SessionInfo,
+    *,
+    model: str | None = None,
+    window_tokens: int | None = None,
+) -> _Settings:
+    name = model or session.model or engine.default_model
+    catalog, policy = engine.models(), engine.policy(session.id)
+    known = catalog.info(name)
+    window = window_tokens or known.window_tokens
+    is_imported = session.origin in FORMATS
+    return _Settings(
+        model=name,
+        window_tokens=window or ASSUMED_WINDOW_TOKENS,
+        is_window_assumed=window is None or (window_tokens is None and known.is_assumed),
+        price=catalog.price(name, is_imported=is_imported) if name else None,
+        today=set_values(policy.policy, policy.sources),
+    )
 
 
 def _in_force(messages: Sequence[Message], changes: Sequence[PromptChange]) -> list[int]:

@@ -16,7 +16,15 @@ from ctxcore.replay.values import Replay
 from ctxcore.summarizers.calling import SummarizerLike
 from ctxcore.tokens.count import counter_for
 from ctxcore.trials.candidates import Candidate
-from ctxcore.trials.values import FailedSession, Trial, TrialSession, Tried, TriedSession
+from ctxcore.trials.values import (
+    FailedSession,
+    SentCall,
+    SentMessage,
+    Trial,
+    TrialSession,
+    Tried,
+    TriedSession,
+)
 
 Progress: TypeAlias = tuple[int, int]
 """How many messages are done, and of how many."""
@@ -128,3 +136,25 @@ def _summed(
         if done - told >= UNIT_MESSAGES:
             told = done
             yield min(done, total), total
+
+
+def call_under(
+    session: TrialSession, candidate: Candidate, at: int
+) -> Generator[Progress, None, SentCall]:
+    """What the call that message `at` answers would have been sent; yields progress in messages.
+
+    Raises (from the generator):
+        PolicyError, BudgetError: as in a trial.
+    """
+    walk, told = Trying(session).walk(candidate), 0
+    for call in walk:
+        if call.at >= at:
+            return SentCall(
+                at=call.at,
+                tokens=call.tokens,
+                messages=tuple(map(SentMessage.of, walk.sent)),
+            )
+        if call.at - told >= UNIT_MESSAGES:
+            told = call.at
+            yield told, at
+    return SentCall(at=at, tokens=0, messages=())

@@ -5,12 +5,14 @@ They are plain data both ways, so that a stored trial reads back as it was.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from math import fsum
 from typing import Any, TypeAlias
 
-from ctxcore.json_types import JsonObject
+from ctxcore.assembly.items import Merged, to_dictionary, total
+from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.values import Message
 from ctxcore.plain import Plain
 from ctxcore.reasons.values import Reason
@@ -328,3 +330,71 @@ class Trial:
             sessions=tuple(map(TriedSession.from_dict, raw["sessions"])),
             failed=tuple(map(FailedSession.from_dict, raw["failed"])),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentMessage:
+    """One message of a call, with the messages of the history that it is made of."""
+
+    role: str
+    text: str
+    """Its words; where it has more than words, all of it as JSON."""
+    tokens: int
+    places: tuple[int, ...]
+    """Indexes of messages; none for a text of this library."""
+    verdicts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, group: Merged) -> SentMessage:
+        """A message as it would have been sent."""
+        message = to_dictionary(group)
+        content = message.get("content")
+        is_words = isinstance(content, str) and not message.get("tool_calls")
+        items = [item for item in group.items if item.row is not None]
+        return cls(
+            role=str(message["role"]),
+            text=str(content) if is_words else json.dumps(message, ensure_ascii=False, indent=1),
+            tokens=total(group.items),
+            places=tuple(item.seq - 1 for item in items),
+            verdicts=tuple(dict.fromkeys(item.verdict for item in items)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentCall:
+    """What one call would have been sent; no messages where it could not be made."""
+
+    at: int
+    """The index of the recorded answer."""
+    tokens: int
+    messages: tuple[SentMessage, ...]
+
+    def to_dict(self) -> JsonObject:
+        """The same as JSON."""
+        messages: list[JsonValue] = [
+            {
+                "role": one.role,
+                "text": one.text,
+                "tokens": one.tokens,
+                "places": list(one.places),
+                "verdicts": list(one.verdicts),
+            }
+            for one in self.messages
+        ]
+        return {"at": self.at, "tokens": self.tokens, "messages": messages}
+
+    @classmethod
+    def from_dict(cls, plain: JsonObject) -> SentCall:
+        """What `to_dict` gave."""
+        raw: dict[str, Any] = plain
+        messages = tuple(
+            SentMessage(
+                role=one["role"],
+                text=one["text"],
+                tokens=one["tokens"],
+                places=tuple(one["places"]),
+                verdicts=tuple(one["verdicts"]),
+            )
+            for one in raw["messages"]
+        )
+        return cls(at=raw["at"], tokens=raw["tokens"], messages=messages)
