@@ -89,6 +89,7 @@ from ctxcore.store.values import (
     SearchHit,
     SessionFilter,
     SessionInfo,
+    SessionStamp,
     SignalCounts,
     SignalInfo,
     TurnInfo,
@@ -184,6 +185,11 @@ class ContextEngine:
         return self._services.user_id
 
     @property
+    def default_model(self) -> str | None:
+        """The model of sessions that name none."""
+        return self._services.default_model
+
+    @property
     def reports(self) -> Reports:
         """Reports over many sessions, changes of policies, and alerts."""
         return Reports(self._services)
@@ -217,6 +223,10 @@ class ContextEngine:
     def session(self, session_id: str) -> SessionInfo:
         """The session, if it is the user's or the user is an operator."""
         return self._services.session(session_id)
+
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        """A value that differs once a reader of the session would see something new."""
+        return self._services.session_stamp(session_id)
 
     def sessions(
         self,
@@ -567,8 +577,8 @@ class ContextEngine:
         """What the policy in force, and every other preset, would have made of message `seq`.
 
         The whole session is walked under each, with summaries that quote: when the message would
-        have been shortened and hidden, by which compaction, and how many of its facts that were
-        used later each call would have had. `start_fates` does it in the background.
+        have been shortened and hidden, by which compaction, and how often the context would have
+        held a fact of it when it was used. `start_fates` does it in the background.
 
         Raises:
             PlaceError: the session has no such message.

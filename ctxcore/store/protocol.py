@@ -43,6 +43,7 @@ from ctxcore.store.values import (
     SessionFactor,
     SessionFilter,
     SessionInfo,
+    SessionStamp,
     SignalCounts,
     SignalInfo,
     TurnInfo,
@@ -104,6 +105,9 @@ class SessionStore(Protocol):
 
     def session(self, session_id: str) -> SessionInfo:
         """The session with this id, deleted or not."""
+
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        """What changes with the session, its last turn and its marks; one small statement."""
 
     def list_sessions(
         self,

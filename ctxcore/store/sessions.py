@@ -37,6 +37,7 @@ from ctxcore.store.values import (
     SessionFactor,
     SessionFilter,
     SessionInfo,
+    SessionStamp,
     UserInfo,
 )
 from ctxcore.tables import (
@@ -45,12 +46,30 @@ from ctxcore.tables import (
     JOB,
     JOB_SESSION,
     LEASE,
+    MARK,
     POLICY,
     SESSION,
+    TURN,
     USER,
 )
 
 _USER = select(USER).where(USER.c.id == bindparam("user_id"))
+_OF_MARKS = MARK.c.session_id == bindparam("session_id")
+_STAMP = select(
+    SESSION.c.user_id,
+    SESSION.c.updated_at,
+    SESSION.c.deleted_at,
+    SESSION.c.length,
+    SESSION.c.active_compaction_id,
+    select(TURN.c.state)
+    .where(TURN.c.session_id == bindparam("session_id"))
+    .order_by(TURN.c.number.desc())
+    .limit(1)
+    .scalar_subquery()
+    .label("turn_state"),
+    select(func.count(MARK.c.set_at)).where(_OF_MARKS).scalar_subquery().label("marks_set"),
+    select(func.count(MARK.c.cleared_at)).where(_OF_MARKS).scalar_subquery().label("marks_cleared"),
+).where(SESSION.c.id == bindparam("session_id"))
 _EMPTY: dict[str, Any] = {
     "deleted_at": None,
     "length": 0,
@@ -156,6 +175,13 @@ class Sessions(Area):
     def session(self, session_id: str) -> SessionInfo:
         with self._database.read() as connection:
             return to_session_info(get_session(connection, session_id))
+
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        with self._database.read() as connection:
+            found = connection.execute(_STAMP, {"session_id": session_id}).mappings().first()
+        if found is None:
+            raise SessionNotFoundError(session_id=session_id)
+        return SessionStamp(**found)
 
     def list_sessions(
         self,

@@ -125,6 +125,21 @@ class SessionInfo(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStamp(Plain):
+    """What changes with everything that a reader of a session would see; little enough to poll."""
+
+    user_id: str
+    updated_at: datetime
+    deleted_at: datetime | None
+    length: int
+    active_compaction_id: str | None
+    turn_state: str | None
+    """The state of the last turn; None before the first one."""
+    marks_set: int
+    marks_cleared: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageInfo(Plain):
     """A message with its place in the history."""
 

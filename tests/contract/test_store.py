@@ -862,6 +862,32 @@ class TestTurns:
             lease_until=at + timedelta(seconds=30),
         )
 
+    def test_a_stamp_changes_with_all_that_a_reader_sees(self, store: SessionStore) -> None:
+        stamps = [store.session_stamp("s")]
+
+        def note() -> None:
+            stamps.append(store.session_stamp("s"))
+
+        append(store, user("Hello"))
+        note()
+        self.begin(store)
+        note()
+        store.end_turn("s", "t", "failed", at=SOON)
+        note()
+        store.add_mark("s", 1, "pin", at=SOON)
+        note()
+        store.clear_mark("s", 1, "pin", at=SOON)
+        note()
+        store.rename("s", "Other", at=LATER)
+        note()
+
+        assert len({repr(stamp) for stamp in stamps}) == len(stamps)
+        with statements_run() as run:
+            assert store.session_stamp("s") == stamps[-1]
+        assert len([one for one in run if one.startswith("SELECT")]) == 1
+        with pytest.raises(SessionNotFoundError):
+            store.session_stamp("none")
+
     def test_beginning_a_turn_stores_what_the_user_said(self, store: SessionStore) -> None:
         append(store, user("before"), assistant("yes"))
 
