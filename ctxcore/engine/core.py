@@ -57,6 +57,7 @@ from ctxcore.engine.proposals import Pending, Proposal
 from ctxcore.engine.reports import Reports
 from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
+from ctxcore.engine.retention import DueSession, Limits, due_sessions, stored_limits
 from ctxcore.engine.rules import RuleCorrections
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
 from ctxcore.engine.stories import JOB_KIND as FATES
@@ -180,6 +181,11 @@ class ContextEngine:
     def user_id(self) -> str:
         """The id of this engine's user."""
         return self._services.user_id
+
+    @property
+    def default_model(self) -> str | None:
+        """The model of sessions that name none."""
+        return self._services.default_model
 
     @property
     def reports(self) -> Reports:
@@ -308,9 +314,9 @@ class ContextEngine:
         self._store.delete(session_id, at=self._services.clock())
 
     def restore(self, session_id: str) -> None:
-        """Restores a deleted session."""
+        """Restores a deleted session, as changed now, so that no policy deletes it soon."""
         self._services.session(session_id)
-        self._store.restore(session_id)
+        self._store.restore(session_id, at=self._services.clock())
 
     def purge(self, session_id: str) -> None:
         """Erases a session and all its records permanently."""
@@ -320,6 +326,54 @@ class ContextEngine:
     def purge_expired(self) -> list[str]:
         """Erases the sessions that were deleted more than 30 days ago; returns their ids."""
         return self._store.purge_deleted(before=self._services.clock() - KEPT_AFTER_DELETE)
+
+    def due_sessions(
+        self, *, everybody: bool = False, instead: tuple[Scope, int | None] | None = None
+    ) -> list[DueSession]:
+        """The sessions that `delete_after_days` has deleted next, of the user or of all.
+
+        `instead` is a scope with the days that it would set, None for none of its own: what a
+        change would do.
+
+        Raises:
+            NotAllowedError: all were asked for, and the user is no operator.
+        """
+        if everybody:
+            self._services.require_operator(AccessCode.THRESHOLDS())
+        limits = stored_limits(self._store)
+        if instead is not None:
+            limits.pop(instead[0], None)
+            limits |= {} if instead[1] is None else {instead[0]: instead[1]}
+        return self._due(limits, None if everybody else self.user_id)
+
+    def delete_due(self) -> list[DueSession]:
+        """Deletes the sessions of all users that are due; `restore` brings them back.
+
+        Not for a user to ask for: whoever keeps the store calls it once a day.
+        """
+        found = self._due(stored_limits(self._store), None)
+        for due in found:
+            self._store.delete(due.session.id, at=self._services.clock())
+        return found
+
+    def _due(self, limits: Limits, user_id: str | None) -> list[DueSession]:
+        return due_sessions(
+            self._store,
+            limits,
+            self._services.layers,
+            now=self._services.clock(),
+            user_id=user_id,
+            default_model=self._services.default_model,
+        )
+
+    def purge_all_deleted(self) -> list[str]:
+        """Erases all deleted sessions of the user permanently; returns their ids."""
+        erased: list[str] = []
+        while page := self.sessions(deleted=True, limit=500):
+            for session in page:
+                self._store.purge(session.id)
+                erased.append(session.id)
+        return erased
 
     def fork(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
         """Copies a session up to the end of the block of message `at` into a new one.

@@ -17,6 +17,7 @@ from ctxcore.facts.rule_edits import RuleEdit
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import (
+    EVERY_SESSION,
     Alert,
     BilledCalls,
     CallInfo,
@@ -35,6 +36,7 @@ from ctxcore.store.values import (
     RuleEditInfo,
     Scope,
     SearchHit,
+    SessionConditions,
     SessionFactor,
     SessionFilter,
     SessionInfo,
@@ -110,6 +112,7 @@ class SessionStore(Protocol):
         *,
         listed: SessionFilter = "present",
         title: str = "",
+        where: SessionConditions = EVERY_SESSION,
         limit: int = 100,
         offset: int = 0,
     ) -> list[SessionInfo]:
@@ -119,7 +122,12 @@ class SessionStore(Protocol):
         """The ids that start with `beginning`, of one user or of all, deleted sessions included."""
 
     def count_sessions(
-        self, user_id: str | None = None, *, listed: SessionFilter = "present", title: str = ""
+        self,
+        user_id: str | None = None,
+        *,
+        listed: SessionFilter = "present",
+        title: str = "",
+        where: SessionConditions = EVERY_SESSION,
     ) -> int:
         """The number of sessions on all pages of `list_sessions`."""
 
@@ -150,8 +158,8 @@ class SessionStore(Protocol):
     def delete(self, session_id: str, *, at: datetime) -> None:
         """Hides a session until it is restored or purged."""
 
-    def restore(self, session_id: str) -> None:
-        """Restores a deleted session."""
+    def restore(self, session_id: str, *, at: datetime | None = None) -> None:
+        """Restores a deleted session; `at` counts as the time of its last change."""
 
     def purge(self, session_id: str) -> None:
         """Erases a session and all its records."""

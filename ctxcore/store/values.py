@@ -40,6 +40,8 @@ BRANCH = "branch"
 SessionFilter = Literal["present", "unbranched", "deleted", "all"]
 """`unbranched`: those present that are no branch of a session that is present too; a list says of
 each when it or a branch of it was last changed."""
+OWN_ORIGINS = ("chat", "fork", BRANCH)
+"""The origins of sessions that were made here; all others came from a file."""
 ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 
@@ -52,6 +54,24 @@ class UserInfo(Plain):
     group: str
     is_operator: bool
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionConditions(Plain):
+    """What listed sessions have in common; the defaults let all through."""
+
+    model: str = ""
+    """A part of the model's name, in any case."""
+    changed_from: datetime | None = None
+    changed_before: datetime | None = None
+    is_compacted: bool | None = None
+    """Whether there is a compaction, made here or recorded by another program."""
+    is_imported: bool | None = None
+    """Whether it came from a file."""
+    least_messages: int = 0
+
+
+EVERY_SESSION = SessionConditions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,15 @@ from ctxcore.store.errors import (
     UnknownCounterError,
 )
 from ctxcore.store.sql import database_url
-from ctxcore.store.values import BRANCH, CallInfo, ImportedCompaction, JobInfo, Scope, SignalInfo
+from ctxcore.store.values import (
+    BRANCH,
+    CallInfo,
+    ImportedCompaction,
+    JobInfo,
+    Scope,
+    SessionConditions,
+    SignalInfo,
+)
 from ctxcore.tokens.count import counter_by_id
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -181,6 +189,30 @@ class TestUsersAndSessions:
         assert [found.id for found in store.list_sessions("ada", limit=1, offset=1)] == ["s"]
         assert [found.id for found in store.list_sessions(title="50%")] == ["t"]
         assert store.count_sessions("ada") == 2
+
+    def test_listed_sessions_can_be_asked_what_they_have_in_common(
+        self, store: SessionStore
+    ) -> None:
+        store.create_session("t", user_id="ada", at=LATER, model="openai/GPT-4o", origin="openai")
+        append(store, user("one"), assistant("two"))
+        store.record_imported_compactions("t", [ImportedCompaction(before_seq=1, summary="x")])
+
+        def found(**wanted: Any) -> list[str]:
+            where = SessionConditions(**wanted)
+            ids = [one.id for one in store.list_sessions("ada", where=where)]
+            assert store.count_sessions("ada", where=where) == len(ids)
+            return ids
+
+        assert found() == ["t", "s"]
+        assert found(model="gpt-4") == ["t"]
+        assert found(is_imported=True) == ["t"]
+        assert found(is_imported=False) == ["s"]
+        assert found(is_compacted=True) == ["t"]
+        assert found(is_compacted=False) == ["s"]
+        assert found(least_messages=2) == ["s"]
+        assert found(changed_from=LATER) == ["t"]
+        assert found(changed_before=LATER) == ["s"]
+        assert found(changed_before=NOON) == []
 
     def test_a_branch_moves_the_session_it_is_of(self, store: SessionStore) -> None:
         store.create_session("t", user_id="ada", at=SOON)
