@@ -23,3 +23,8 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return f"'{value}"
     return "" if value is None else value
+
+
+def to_csv(rows: Sequence[Mapping[str, object]]) -> bytes:
+    """`rows` as a file, with a byte order mark so that spreadsheets read UTF-8."""
+    return b"\xef\xbb\xbf" + csv_text(rows).encode("utf-8", "replace")

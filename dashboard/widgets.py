@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from ctxcore.assembly.verdicts import Run
-from ctxcore.csv_text import csv_text
+from ctxcore.csv_text import to_csv
 from ctxcore.errors import ContextError
 from dashboard.addresses import place_link
 from dashboard.safe_markdown import marked_text, plain_label, with_line_breaks
@@ -69,11 +69,6 @@ def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
         icon=":material/download:",
         on_click="ignore",
     )
-
-
-def to_csv(rows: Sequence[Row]) -> bytes:
-    """`rows` as CSV with a byte order mark, so that spreadsheets read UTF-8."""
-    return b"\xef\xbb\xbf" + csv_text(rows).encode()
 
 
 def plain_table(rows: Sequence[Row], *, alt: str) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
@@ -44,7 +45,7 @@ from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, select_session, session_title
 from dashboard.services import engine
 from dashboard.texts import language, t, translate
-from dashboard.widgets import show_problem
+from dashboard.widgets import draw_nothing, show_problem
 from dashboard.window_panel import trigger_level
 from dashboard.wording import error_text, reason_sentence
 
@@ -53,6 +54,16 @@ ACTIONS = Actions(
 )
 LOG_HEIGHT = 600  # pixels, where the style sheet does not fit it to the window
 SUGGESTIONS = ("first", "second", "third")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The containers of the page, and the model that is chosen below the input."""
+
+    log: DeltaGenerator
+    welcome: DeltaGenerator
+    above_input: DeltaGenerator
+    model: str
 
 
 def draw() -> None:
@@ -64,45 +75,66 @@ def draw() -> None:
     knowledge.settle()
     session = current_session()  # again: background work may just have changed it
     stamp = engine().session_stamp(session.id) if session is not None else None
-    pending = engine().pending(session.id) if session and turn is None else None
+    places = _places(session, turn)
+    if session is None or (session.length == 0 and turn is None):
+        _draw_empty(places, session)
+    else:
+        _draw_session(places, session, turn, is_busy=is_busy)
+    if session is not None and stamp is not None:
+        following.watch(session.id, stamp)
+
+
+def _places(session: SessionInfo | None, turn: RunningTurn | None) -> Places:
+    """Draws what stands on every chat page: the log, the input, and the tools below it."""
     log = st.container(height=LOG_HEIGHT, border=False, key="chat_log", autoscroll=True)
     welcome = log.empty()  # a separate slot that empties with the first message
     with st.bottom:
-        above = st.container(gap="xsmall", key="chat_above_input")
+        above_input = st.container(gap="xsmall", key="chat_above_input")
         _input(turn)
         with st.container(horizontal=True, gap="small", key="chat_tools"):
             command_list.draw_list(is_disabled=turn is not None)
             session_id = session.id if session else None
             knowledge.draw_chips(session_id, is_disabled=turn is not None)
             model = side.draw_model_menu(session, is_running=turn is not None)
-    if session is None or (session.length == 0 and turn is None):
-        with above:
-            show_problem(actions.PROBLEM, max_chars=600)
-            _unsent()
-            if session is not None:
-                instructions_dialog.draw_button(session, is_disabled=False)
-        with log, welcome.container():
-            _first_run(model, session)
-            command_list.draw_help()
-        instructions_dialog.draw_dialog()
-        knowledge.draw_dialog()
-        if session is not None and stamp is not None:
-            following.watch(session.id, stamp)
-        return
+    return Places(log=log, welcome=welcome, above_input=above_input, model=model)
+
+
+def _draw_empty(places: Places, session: SessionInfo | None) -> None:
+    """Draws a session without messages, or none."""
+    with places.above_input:
+        show_problem(actions.PROBLEM, max_chars=600)
+        _unsent()
+        if session is not None:
+            instructions_dialog.draw_button(session, is_disabled=False)
+    with places.log, places.welcome.container():
+        _first_run(places.model, session)
+        command_list.draw_help()
+    instructions_dialog.draw_dialog()
+    knowledge.draw_dialog()
+
+
+def _draw_session(
+    places: Places, session: SessionInfo, turn: RunningTurn | None, *, is_busy: bool
+) -> None:
+    """Draws a session with messages, and follows its running turn."""
+    pending = engine().pending(session.id) if turn is None else None
     call = _next_call(session, turn)
     compactions = engine().store.compactions(session.id)
     transcript = _transcript(session, turn, compactions)
     context = call.context if call is not None else None
-    with above:
+    with places.above_input:
         show_problem(actions.PROBLEM, max_chars=600)
-        with st.container(gap="xsmall", key="chat_notes"):  # its own: nothing stale stays
+        with st.container(gap="xsmall", key="chat_notes"):
+            # Always as many elements: the browser keeps an earlier one while an answer streams.
             if pending is not None:
                 draw_question(session, pending, engine().store.last_turn(session.id))
+            else:
+                draw_nothing()
             _unsent()
             _notes(session, context, compactions, is_busy=is_busy, is_running=turn is not None)
             _stop_button(turn)
         view = draw_window(session, call, transcript, compactions, is_running=turn is not None)
-    with log:
+    with places.log:
         _older(transcript)
         _conversation(session, transcript, context, pending, turn)
         if turn is None:
@@ -110,22 +142,26 @@ def draw() -> None:
             finding.draw_opened(session)
             finding.draw_found(session)
             command_list.draw_help()
+    _dialogs()
+    if turn is not None:
+        with places.log:
+            live.draw_user_message(turn.text)
+            live.follow(turn, session.id, view.draw if view is not None else None)
+        st.rerun()
+
+
+def _dialogs() -> None:
     compaction_dialog()
     instructions_dialog.draw_dialog()
     branching.draw_dialog()
     rule_dialog.draw_dialog()
     knowledge.draw_dialog()
-    if turn is not None:
-        with log:
-            live.draw_user_message(turn.text)
-            live.follow(turn, session.id, view.draw if view is not None else None)
-        st.rerun()
-    if stamp is not None:
-        following.watch(session.id, stamp)
 
 
 def _stop_button(turn: RunningTurn | None) -> None:
-    if turn is not None:
+    if turn is None:
+        draw_nothing()
+    else:
         st.button(
             t("chat.stop"),
             key="chat_stop",
@@ -150,6 +186,7 @@ def _input(turn: RunningTurn | None) -> None:
 def _unsent() -> None:
     """Draws the text that was written beside a file that could not be read."""
     if not (text := st.session_state.get(actions.UNSENT)):
+        draw_nothing()
         return
     with st.container(border=True, gap="small", key="chat_unsent_note"):
         st.markdown(f"{t('chat.not_sent')} {plain_label(text, max_chars=600)}")

@@ -26,7 +26,7 @@ from tests.limits import HANG_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = ROOT / "dashboard" / "main.py"
-PAGES = ("chat", "context", "usage", "compaction", "sessions", "reports", "settings")
+PAGES = ("chat", "context", "usage", "compaction", "lab", "sessions", "reports", "settings")
 MODEL = "scripted/demo"
 WINDOW_TOKENS = 2_000
 

@@ -149,17 +149,17 @@ def print_csv(rows: Sequence[Mapping[str, object]]) -> None:
     typer.echo(csv_text(shown), nl=False)
 
 
-def check_out(path: Path | None, *, overwrite: bool, option: str) -> None:
-    """Refuse a path for `--out` that cannot be written, before any work is done."""
+def check_out(path: Path | None, *, overwrite: bool, option: str, hint: str = "--out") -> None:
+    """Refuse a path of the option `hint` that cannot be written, before any work is done."""
     if path is None:
         return
     if path.is_dir():
-        raise typer.BadParameter(f"{str(path)!r} is a folder", param_hint="--out")
+        raise typer.BadParameter(f"{str(path)!r} is a folder", param_hint=hint)
     if not path.absolute().parent.is_dir():
-        raise typer.BadParameter(f"no folder {str(path.parent)!r} to write in", param_hint="--out")
+        raise typer.BadParameter(f"no folder {str(path.parent)!r} to write in", param_hint=hint)
     if path.exists() and not overwrite:
         problem = f"{str(path)!r} exists; pass {option} to overwrite it"
-        raise typer.BadParameter(problem, param_hint="--out")
+        raise typer.BadParameter(problem, param_hint=hint)
 
 
 def write_messages(
@@ -171,9 +171,14 @@ def write_messages(
     else:
         lines = ({"id": own_id, "messages": messages} for own_id, messages in named)
         text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    write_file(path, (json_escape(text) + "\n").encode(), overwrite=overwrite)
+
+
+def write_file(path: Path, data: bytes, *, overwrite: bool) -> None:
+    """Write a file and say so, or say why it cannot be written."""
     try:
-        with path.open("w" if overwrite else "x", encoding="utf-8", newline="\n") as file:
-            file.write(json_escape(text) + "\n")
+        with path.open("wb" if overwrite else "xb") as file:
+            file.write(data)
     except OSError as error:
         print_error(f"{path} cannot be written: {error.strerror or error}")
         raise typer.Exit(1) from error

@@ -183,6 +183,11 @@ class ContextEngine:
         return self._services.user_id
 
     @property
+    def default_model(self) -> str | None:
+        """The model of sessions that name none."""
+        return self._services.default_model
+
+    @property
     def reports(self) -> Reports:
         """Reports over many sessions, changes of policies, and alerts."""
         return Reports(self._services)

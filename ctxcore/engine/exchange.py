@@ -23,13 +23,13 @@ from ctxcore.engine.native import (
     NativeFile,
     SessionContent,
     digest,
-    is_native,
     parse_native,
     to_call,
     to_lines,
 )
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import EngineServices
+from ctxcore.formats.native import is_native
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.messages.blocks import cut_points

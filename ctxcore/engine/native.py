@@ -28,6 +28,7 @@ from ctxcore.assembly.verdicts import VerdictKind, run_from_json, run_to_json
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.errors import ContextError, UnreadableError
 from ctxcore.facts.rule_edits import RULE_EDIT_KINDS, RuleEdit, RuleEditKind
+from ctxcore.formats.native import KIND
 from ctxcore.messages.canonical import to_canonical, to_ordered
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonObject, JsonValue, Message
@@ -52,7 +53,6 @@ from ctxcore.store.values import (
 )
 from ctxcore.tokens.costs import Cost
 
-KIND = "ctxcore.session"
 VERSION = 2
 
 REQUEST_FIELDS = (
@@ -257,18 +257,6 @@ IN_WORDS = 1
 
 # The parsers' errors for a line that is JSON but not a record of this format.
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, ContextError)
-
-
-def is_native(text: str) -> bool:
-    """Whether `text` is an export of this library."""
-    first = text.lstrip("\ufeff \t\r\n").partition("\n")[0]
-    if KIND not in first:
-        return False
-    try:
-        head = json.loads(first)
-    except ValueError:
-        return False
-    return isinstance(head, dict) and head.get("type") == KIND
 
 
 def parse_native(text: str, *, name: str) -> NativeFile:

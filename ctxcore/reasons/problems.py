@@ -99,6 +99,23 @@ class StateProblem(Code):
     )
 
 
+class TrialProblem(Code):
+    """Why policies cannot be tried."""
+
+    BASELINE = (
+        "trial.baseline",
+        "{text!r} is no baseline; write last-messages=20, last-tokens=8000 or "
+        "summarize=20000/4000 (at 20,000 tokens, keep 4,000)",
+    )
+    CHANGE = (
+        "trial.change",
+        "{text!r} changes no field; write FIELD=VALUE, or FIELD=LOW..HIGH or FIELD=LOW..HIGH:STEP "
+        "for numbers",
+    )
+    MANY = "trial.many", "that makes {count:,} policies; try at most {most:,} at a time"
+    NO_CANDIDATE = "trial.no_candidate", "there is no policy {name!r} in this trial"
+
+
 class PartProblem(Code):
     """Why there is no such tool output, or no such part of it."""
 

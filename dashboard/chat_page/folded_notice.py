@@ -12,7 +12,7 @@ from dashboard.addresses import place_link
 from dashboard.chat_page.actions import PROBLEM
 from dashboard.compaction_dialog import undo_compaction
 from dashboard.texts import t
-from dashboard.widgets import report_errors
+from dashboard.widgets import draw_nothing, report_errors
 
 
 def folded_by_itself(
@@ -30,6 +30,7 @@ def folded_by_itself(
 def draw_notice(session: SessionInfo, info: CompactionInfo | None, *, is_disabled: bool) -> None:
     """Draws the notice of `info`, the compaction that was made by itself."""
     if info is None:
+        draw_nothing()
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="chat_folded"):
         count = f"{info.compaction.covered_messages:,}"

@@ -7,7 +7,7 @@ import streamlit as st
 from ctxcore.store.values import SearchHit, SessionInfo
 from ctxcore.tokens.costs import Cost
 from dashboard import numbers
-from dashboard.addresses import place_link
+from dashboard.addresses import place_link, why_link
 from dashboard.reads import session_tokens
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, session_title
@@ -119,6 +119,7 @@ def _hit(hit: SearchHit) -> None:
         label = t("sessions.hit", title=title, seq=hit.seq, role=t(f"fact.role.{hit.role}"))
         place_link(hit.session_id, "m", hit.seq, label=label, icon=":material/chat:")
         st.text(hit.excerpt)
+        why_link(hit.session_id, hit.seq)
 
 
 def _deleted() -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
 from tests.browser.conftest import Server
+from tests.browser.test_chat import open_details
 from tests.small_transcript import claude_code_lines
 
 pytestmark = pytest.mark.browser
@@ -52,7 +53,7 @@ def test_a_deep_link_shows_the_page_in_its_shell(page: Page, server: Server, nam
 
     expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
     expect(page.locator(".st-key-shell_session input")).to_have_value(f"Deep {name}")
-    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(6)
+    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(8)
 
 
 def test_a_row_opens_by_a_click_and_by_the_arrow_keys(page: Page, server: Server) -> None:
@@ -96,6 +97,8 @@ def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Serv
     expect(page.get_by_text(f"compacts at {half:,} of {usable:,} usable")).to_be_visible()
     page.get_by_test_id("stSidebarNavLink").first.click()
 
+    page.locator(".ctx-strip-words").wait_for()
+    open_details(page)
     expect(page.get_by_text(f"~{half - context.tokens:,} tokens until")).to_be_visible()
     saved = server.engine.store.policy(Scope(kind="session", owner=session.id))
     assert saved is not None

@@ -311,5 +311,5 @@ def test_the_gauge_counts_as_the_trigger_does(app: Dashboard) -> None:
     full_session(app)
     app.run()
 
-    assert "counts by the preset's rule (chars/2)" in app.texts()
+    assert "counted by the preset's rule (chars/2)" in app.texts()
     assert "compaction due" in app.texts()

@@ -102,7 +102,7 @@ def test_the_reserve_stands_at_the_right_edge(app: Dashboard) -> None:
 
     names = [piece.split(":")[0] for piece in strip(app).split('title="')[1:]]
     assert names[:2] == ["System", "Recent"]
-    assert names[-2:] == ["Reserve for the reply", "Trigger"]
+    assert names[-2:] == ["Reserve for the reply", "Compacts at"]
 
 
 def test_the_strip_says_what_was_paid_and_what_was_cached(

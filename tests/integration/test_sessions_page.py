@@ -186,8 +186,11 @@ def test_messages_are_found_by_their_words(app: Dashboard) -> None:
     app.check()
 
     assert "heron" in at.text[0].value
-    link = at.get("page_link")[-1].proto
+    link, why = (link.proto for link in at.get("page_link")[-2:])
     assert "m=1" in link.query_string
+    assert why.label == translate("story.why.link", "en")
+    assert "m=1" in why.query_string
+    assert "why=1" in why.query_string
     at.text_input(key="sessions_query").set_value("pelican").run()
     app.check()
     assert translate("sessions.search.none", "en") in [info.value for info in at.info]

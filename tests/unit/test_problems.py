@@ -18,7 +18,7 @@ import ctxcore
 from ctxcore.assembly.states import CompactionState
 from ctxcore.engine import errors as engine_errors
 from ctxcore.engine.alerts import AlertError
-from ctxcore.engine.native import KIND, VERSION, parse_native
+from ctxcore.engine.native import VERSION, parse_native
 from ctxcore.errors import (
     BudgetError,
     CompactionRefusedError,
@@ -32,10 +32,12 @@ from ctxcore.errors import (
     StrategyError,
     SummarizerError,
     SummarizerTypeError,
+    TrialError,
     UnknownWindowError,
     UnreadableError,
     WorkingStateError,
 )
+from ctxcore.formats.native import KIND
 from ctxcore.formats.reading import expected, parse_transcripts
 from ctxcore.gateway.errors import (
     ContextOverflowError,
@@ -56,6 +58,7 @@ from ctxcore.reasons.problems import (
     PartProblem,
     StateProblem,
     SummaryProblem,
+    TrialProblem,
 )
 from ctxcore.reasons.storage_problems import (
     AccessCode,
@@ -155,6 +158,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "budget.window",
         {},
         "the context window is unknown; pass window_tokens or max_tokens",
+    ),
+    (
+        TrialError(TrialProblem.MANY(count=60, most=40)),
+        "trial.many",
+        {"count": 60, "most": 40},
+        "that makes 60 policies; try at most 40 at a time",
     ),
     (
         StrategyError(name="mine", error=ZeroDivisionError("division by zero")),

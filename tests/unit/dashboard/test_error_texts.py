@@ -22,6 +22,7 @@ from ctxcore.errors import (
     PolicyError,
     StrategyError,
     SummarizerError,
+    TrialError,
     UnknownWindowError,
 )
 from ctxcore.formats.reading import parse_transcripts
@@ -37,7 +38,7 @@ from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import DatabaseProblem
 from ctxcore.reasons.message_problems import MessageProblem
-from ctxcore.reasons.problems import LocalModelProblem, PackageProblem, SummaryProblem
+from ctxcore.reasons.problems import LocalModelProblem, PackageProblem, SummaryProblem, TrialProblem
 from ctxcore.reasons.storage_problems import (
     AccessCode,
     ChangeCode,
@@ -63,7 +64,7 @@ _NAMES = frozenset(
         YAML OpenAI Claude Code API ctxcore secret messages role content tool calls
         arguments function name system developer user assistant pin exclude
         dict list int str session digest avx null
-        boss reserve OSError
+        boss reserve OSError last summarize
         """,
     )
 )
@@ -210,6 +211,10 @@ ERRORS: tuple[ContextError, ...] = (
     PolicyError(field="name", value="x", allowed=fields_of(Policy)["max_turns"].allowed),
     UnknownWindowError(model=None),
     UnknownWindowError(model="gpt"),
+    TrialError(TrialProblem.BASELINE(text="2")),
+    TrialError(TrialProblem.CHANGE(text="2")),
+    TrialError(TrialProblem.MANY(count=60, most=40)),
+    TrialError(TrialProblem.NO_CANDIDATE(name="2")),
     StrategyError(name="x", error=OSError("")),
     SummarizerError(problem=SummaryProblem.EMPTY()),
     engine_errors.NotAllowedError(user_id="x", what=AccessCode.SESSION(id="x")),
