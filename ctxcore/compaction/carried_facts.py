@@ -19,7 +19,7 @@ from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.assembly.reading import WHOLE
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import elide, facts_message
-from ctxcore.budget import TokenBudget
+from ctxcore.budget import SMALL_TOKENS, TokenBudget
 from ctxcore.compaction.triggers import measure
 from ctxcore.facts.agent_records import memories_of, passages_of
 from ctxcore.facts.facts_block import PROTECTED, render_facts, with_more
@@ -33,7 +33,6 @@ from ctxcore.tokens.families import TokenCounter
 
 MOST_MEMORIES: Final = 10  # the latest; source: the `ladder` design
 PASSAGES_PART: Final = 4  # chosen: pinned passages may take a quarter of usable
-SMALL_TOKENS: Final = 1_000  # of a target; chosen: half a page, in which few messages stay whole
 STATED_SHARE: Final = 0.05  # of all that was said; chosen: below, stray rules of a long talk
 _STRETCH = 500  # chosen: messages read at a time
 
