@@ -65,7 +65,6 @@ hotel: hotel 酒店
 flight: flight 航班
 seat: seat 座位
 phase: phase stage 阶段
-step: step 步骤
 server: server cluster 服务器 集群
 bucket: bucket 存储桶
 project: project 项目
@@ -137,8 +136,8 @@ FORM = late(
     r"|hosted|we call|(?:using|calling|work(?:ing)? on|switch(?:ing)? to|go(?:ing)? with"
     r"|report to|refer to|wants|prefers|must|shall|stays?))\b|'s (?:now )?(?:at|in|on|called)\b"
     r"|^(?:(?:please|let'?s|ok(?:ay)?|so|and|but|then|now|actually|instead|just|we|we'll|we now"
-    r"|i want to|you can|from now on|for now|going forward)\W+)*(?:never|do not|don't|under no circumstances|only"
-    r"|use|set|make|switch|change|move|point|update|call|name|rename|keep|put|send|deploy|report"
+    r"|i want to|you can|from now on|for now|going forward)\W+)*(?:never|do not|don't"
+    r"|under no circumstances|only|use|set|make|switch|change|move|point|update|call|name|rename|keep|put|send|deploy|report"
     r"|write|answer|reply|take|go with|replace|treat"
     rf"|{_TURN}|pin)\b"
 )
@@ -202,7 +201,7 @@ _VALUES: Final = {
 }
 VALUE = {kind: late(source) for kind, source in _VALUES.items()}
 ANY = late(
-    r"\d|://|@|`|[a-z][./_][A-Za-z]|[a-z,:] [A-Z][a-z]|^\W*[A-Z]\w+ [A-Z][a-z]|dollars|euros|\bstep\b"
+    r"\d|://|@|`|[a-z][./_][A-Za-z]|[a-z,:] [A-Z][a-z]|^\W*[A-Z]\w+ [A-Z][a-z]|dollars|euros"
     rf"|^\W*{_HANDLER}"
 )
 UNNAMED = late(
@@ -224,10 +223,6 @@ TOLD_BESIDE: Final = frozenset({"code", "name", "number"})
 WORD_END, WORD_BEGIN = late(r"[A-Za-z]+(?= $)"), late(r"^ [A-Za-z]+")
 NAMED_BY: Final = {"money": "currency", "tone": "style", "form": "format", "carrier": "vendor"}
 """Known settings whose head has another name."""
-STEP = late(
-    r"\s*(?:the |our |my )?(?P<name>(?:\w+ ){0,2}step)(?: is(?: now)?|:) (?P<value>.{4,120})"
-)
-"""What is done next: told by words, not by a value with a form of its own."""
 SCOPE = late(r"\s*(?:(?:in|on|for) [\w ]{2,30}|[a-z]+ly), $")  # where the rest of a sentence holds
 COLON = late(r"[^:：=]{2,40}[:：=]\s*(?=\S)")
 STAMP = late(r"\s*\[[^\]\n]{0,80}\]\s*")

@@ -42,7 +42,6 @@ from ctxcore.facts.binding_words import (
     SIGN_HAN,
     SPEAKER,
     STAMP,
-    STEP,
     STRONG,
     TOLD_BESIDE,
     TURN,
@@ -252,9 +251,6 @@ def _is_scope(clause: str) -> bool:
 
 def _read(clause: str, changes: bool) -> Binding | None:
     """What an English clause binds."""
-    if step := STEP.fullmatch(clause.lower()):
-        slot, heads = _named(step["name"])
-        return _binding("words", slot, heads, step["value"].strip(), changes, clause)
     if not (FORM.search(clause.lower()) or _orders_value(clause) or _names_value(clause)):
         return None
     found = _value_in(SPEAKER.sub(" ", ASIDE.sub(" ", clause)))

@@ -68,7 +68,8 @@ _CONDITION: Final = re.compile(  # “not without my yes”: a yes does not end 
     r"未经|没有我|没经|没我|除非|先问|问我|确认|同意|等我"
 )
 _EXTENDS: Final = re.compile(  # to something else: the rule stands where it was
-    r"\bsame\b.*\b(?:too|also|as well|likewise)\b|\b(?:also|likewise)\b.*\bsame\b|同样|也一样|也适用"
+    r"\bsame\b.*\b(?:too|also|as well|likewise)\b|\b(?:also|likewise)\b.*\bsame\b"
+    r"|同样|也一样|也适用"
 )
 _USUAL: Final = frozenset(map(stem, COMMON_WORDS)) | word_set("""
     order nam list tabl cod text writ read say tell use add messag reply fil pag letter card send
