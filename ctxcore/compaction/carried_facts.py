@@ -356,9 +356,7 @@ def _told_whole(view: HistoryView, ledger: Ledger) -> dict[int, str]:
     gone = {seq for entry in ledger.revoked() for seq in entry.seqs}
     seqs = {entry.seqs[-1] for entry in live(ledger) if entry.kind in STATEMENTS} - gone
     texts = {row.seq: " ".join(row.message.text.split()) for row in view.get(seqs)}
-    return {
-        seq: unlabelled(text) for seq, text in texts.items() if 0 < len(text) <= WHOLE_CHARS
-    }
+    return {seq: unlabelled(text) for seq, text in texts.items() if 0 < len(text) <= WHOLE_CHARS}
 
 
 def room_beside(view: HistoryView, call: Call, record: Compaction) -> int:

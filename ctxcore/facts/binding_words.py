@@ -137,7 +137,8 @@ FORM = late(
     r"|report to|refer to|wants|prefers|must|shall|stays?))\b|'s (?:now )?(?:at|in|on|called)\b"
     r"|^(?:(?:please|let'?s|ok(?:ay)?|so|and|but|then|now|actually|instead|just|we|we'll|we now"
     r"|i want to|you can|from now on|for now|going forward)\W+)*(?:never|do not|don't"
-    r"|under no circumstances|only|use|set|make|switch|change|move|point|update|call|name|rename|keep|put|send|deploy|report"
+    r"|under no circumstances|only|use|set|make|switch|change|move|point|update|call|name"
+    r"|rename|keep|put|send|deploy|report"
     r"|write|answer|reply|take|go with|replace|treat"
     rf"|{_TURN}|pin)\b"
 )

@@ -1,14 +1,12 @@
 """Renders facts as a compact text within a token budget, and reads such texts back.
 
-Instructions come first and verbatim; the rest is chosen by salience per token, and each further
-fact of a kind counts less, so that no kind fills the room alone. A count stands for what is left
-out.
+Instructions come first and verbatim; the rest is chosen by salience per token. A count stands for
+what is left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,7 +22,6 @@ from ctxcore.text.languages import Language
 from ctxcore.tokens.families import TokenCounter
 
 PROTECTED: Final[tuple[Kind, ...]] = ("request", "instruction")
-NEXT_FACTOR: Final = 0.85  # of a fact beside the one of its kind before it; chosen: for variety
 LEAST_WORTH: Final = 0.1  # chosen: what many newer facts have outlived is left out
 RULE_WEIGHT: Final = 1.5  # of a line with an instruction in a brief list; chosen
 MOST_MERGED: Final = 2_000  # tokens of facts from messages that are no longer passed; chosen
@@ -302,13 +299,7 @@ def _ranked(
     lines.sort(
         key=lambda line: (-line.entry.salience / line.tokens, -line.entry.seqs[-1], line.text)
     )
-    counts = Counter[Kind]()
-    ranks = []
-    for at, line in enumerate(lines):
-        factor = 1.0 if line.is_protected else NEXT_FACTOR ** counts[line.entry.kind]
-        counts[line.entry.kind] += 1
-        ranks.append((not line.is_protected, -line.entry.salience * factor / line.tokens, at))
-    return [lines[at] for *_, at in sorted(ranks)]
+    return sorted(lines, key=lambda line: not line.is_protected)
 
 
 def _chosen(
