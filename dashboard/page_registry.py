@@ -39,7 +39,9 @@ PAGES: Final[Registry[Page]] = Registry(
             _own("context", ":material/visibility:"),
             _own("usage", ":material/monitoring:"),
             _own("compaction", ":material/compress:"),
+            _own("lab", ":material/science:", shows_session=False),
             _own("sessions", ":material/folder_open:", shows_session=False),
+            _own("reports", ":material/assessment:", shows_session=False),
             _own("settings", ":material/tune:", shows_session=False),
         )
     },

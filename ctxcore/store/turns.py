@@ -31,14 +31,14 @@ from ctxcore.store.appending import Batch, get_session, prepare, write
 from ctxcore.store.database import Area
 from ctxcore.store.errors import LeaseTakenError, RecordNotFoundError
 from ctxcore.store.records import find_lease, next_number, release, take
-from ctxcore.store.rows import dump_call, load_call, load_runs, to_turn_info
+from ctxcore.store.rows import CALL_COPIES, dump_call, load_call, load_runs, to_turn_info
 from ctxcore.store.sessions import turn_lease
 from ctxcore.store.values import BilledCalls, CallInfo, TurnInfo, TurnState
 from ctxcore.tables import CALL, LEASE, SENT_TEXT, TURN
 from ctxcore.tokens.families import TokenCounter
 
-_LARGE = (CALL.c.runs, CALL.c.recipe)
-_WITHOUT_RUNS = [column for column in CALL.c if column not in _LARGE]
+_LARGE = ("runs", "recipe")
+_WITHOUT_RUNS = [column for column in CALL.c if column.name not in (*_LARGE, *CALL_COPIES)]
 # The same SQL for both databases; a text that is stored already stays as it is.
 _ADD_TEXT = text(
     "INSERT INTO sent_text (session_id, address, body) VALUES (:session_id, :address, :body) "
