@@ -76,6 +76,11 @@ def place_link(
     )
 
 
+def place_button(place: Place, number: int, *, label: str, icon: str, key: str) -> None:
+    """Draws a button to a place of the page that is shown, which a link would leave as it is."""
+    st.button(label, key=key, icon=icon, type="tertiary", on_click=name_place, args=(place, number))
+
+
 _WHY: Final = "why"
 
 

@@ -15,9 +15,11 @@ import streamlit as st
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport, PresetLosses
+from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.engine.stories import MessageStory
 from ctxcore.engine.transcripts import transcript_of
+from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.formats.hints import Hint
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.stays import Stays, stays_in, stays_of_runs
@@ -33,6 +35,7 @@ from ctxcore.store.values import (
     SessionInfo,
     TurnInfo,
 )
+from ctxcore.tokens.costs import Cost
 from ctxcore.tokens.count import counter_for
 from ctxcore.tokens.families import TokenCounter
 from dashboard.excerpts import excerpt
@@ -95,22 +98,29 @@ def call_request(session: SessionInfo, call_id: str) -> RebuiltRequest:
 def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
     """What a compaction lost; computed again if the session or its policy changes."""
     found = engine().session(session.id)
-    policy = repr(engine().policy(found.id).policy)
+    policy = repr((engine().policy(found.id).policy, _edits_of(found)))
     return _loss_report(database_url(), user_id(), found.id, found.length, compaction_id, policy)
 
 
 def losses_under(session: SessionInfo, compaction_id: str) -> tuple[PresetLosses, ...]:
     """What each preset would have lost in place of a compaction."""
     found = engine().session(session.id)
-    return _losses_under(database_url(), user_id(), found.id, found.length, compaction_id)
+    edits = _edits_of(found)
+    return _losses_under(database_url(), user_id(), found.id, found.length, compaction_id, edits)
 
 
 def message_story(session: SessionInfo, seq: int) -> MessageStory:
     """What became of a message; read again when there are more calls or messages."""
     found = engine().session(session.id)
-    active = found.active_compaction_id or ""
+    active = f"{found.active_compaction_id or ''} {_edits_of(found)}"
     count = engine().store.count_calls(found.id)
     return _message_story(database_url(), user_id(), found.id, found.length, count, active, seq)
+
+
+def _edits_of(session: SessionInfo) -> str:
+    """A text that changes with the edits of rules, which change what counts as lost."""
+    edits = engine().store.rule_edits(session.id)
+    return RuleEdits.of(known.edit for known in edits).digest if edits else ""
 
 
 def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
@@ -140,6 +150,23 @@ def sent_report(session: SessionInfo, view: AccountView) -> TokenReport:
     return _sent_report(
         database_url(), found.id, found.length, model, view, f"{len(calls)} {active}", calls
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What the calls of a session took together; None stands for not reported."""
+
+    calls: int
+    cost: Cost
+    input_tokens: int | None
+    """The input of the calls that reported cached tokens."""
+    cached_tokens: int | None
+
+
+def spent_by(session: SessionInfo) -> Spent:
+    """What the calls of a session took; read again when it changed, or the prices did."""
+    found = engine().session(session.id)
+    return _spent_by(stamp_of(found), repr(engine().models()))
 
 
 def session_hints(session: SessionInfo) -> list[Hint]:
@@ -189,6 +216,19 @@ def _runs(url: str, session_id: str, call_ids: tuple[str, ...]) -> dict[str, tup
     return engine().store.runs(session_id, call_ids)
 
 
+@st.cache_data(ttl="1h", max_entries=64, show_spinner=False)
+def _spent_by(stamp: Stamp, models: str) -> Spent:
+    del models  # part of the key only
+    groups = with_cost(engine().store.billed_calls([stamp[1]]), engine().models())
+    counted = [group for group in groups if group.cached_tokens is not None]
+    return Spent(
+        calls=sum(group.calls for group in groups),
+        cost=cost_of_calls(groups),
+        input_tokens=sum(group.input_tokens or 0 for group in counted) if counted else None,
+        cached_tokens=sum(group.cached_tokens or 0 for group in counted) if counted else None,
+    )
+
+
 @st.cache_resource(ttl="5m", max_entries=16, show_spinner=False)
 def _call_request(url: str, session_id: str, call_id: str) -> RebuiltRequest:
     del url
@@ -213,9 +253,9 @@ def _message_story(
 
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
 def _losses_under(
-    url: str, user: str, session_id: str, length: int, compaction_id: str
+    url: str, user: str, session_id: str, length: int, compaction_id: str, edits: str
 ) -> tuple[PresetLosses, ...]:
-    del url, user, length  # part of the key only
+    del url, user, length, edits  # part of the key only
     return engine().losses_under(session_id, compaction_id, Policy.presets())
 
 

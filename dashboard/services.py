@@ -24,6 +24,7 @@ from ctxcore.settings.loading import load_layers
 from ctxcore.store import sql
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.sql import DATABASE_VARIABLE, open_store
+from dashboard.housekeeping import Housekeeping
 
 logger = logging.getLogger(__name__)
 
@@ -81,10 +82,14 @@ def _store() -> SessionStore:
     store = open_store(database_url())
     housekeeper = ContextEngine(store)
     housekeeper.interrupt_stale_turns()
-    housekeeper.purge_expired()
     housekeeper.jobs.interrupt_stale()
-    housekeeper.jobs.sweep()
     return store
+
+
+@st.cache_resource(show_spinner=False, on_release=Housekeeping.stop)
+def _housekeeping() -> Housekeeping:
+    """Deletes and erases what is due, at start-up and once a day, in a thread of its own."""
+    return Housekeeping(ContextEngine(_store(), layers=_layers(), model=default_model()))
 
 
 @st.cache_resource(show_spinner=False)
@@ -111,6 +116,7 @@ def _engine(user: str) -> ContextEngine:
     )
     found.user()
     seed_demo(found)
+    _housekeeping()
     return found
 
 

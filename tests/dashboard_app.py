@@ -26,7 +26,17 @@ from tests.limits import HANG_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = ROOT / "dashboard" / "main.py"
-PAGES = ("chat", "context", "usage", "compaction", "lab", "sessions", "reports", "settings")
+PAGES = (
+    "chat",
+    "context",
+    "usage",
+    "compaction",
+    "lab",
+    "sessions",
+    "reports",
+    "settings",
+    "health",
+)
 MODEL = "scripted/demo"
 WINDOW_TOKENS = 2_000
 
@@ -126,6 +136,7 @@ def open_dashboard(
 def _forget() -> None:
     """Lets go of what the process keeps between runs."""
     for cached in (
+        services._housekeeping,
         services._store,
         services._engine,
         services._layers,

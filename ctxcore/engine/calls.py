@@ -16,6 +16,7 @@ from ctxcore.compaction.triggers import measure
 from ctxcore.engine.cache_breaks import with_break, with_front
 from ctxcore.engine.errors import TurnStateError
 from ctxcore.engine.events import (
+    ANSWER_CUT,
     INPUT_CUT,
     ContextBuilt,
     InputCut,
@@ -41,6 +42,9 @@ from ctxcore.tokens.factors import is_cut
 from ctxcore.tokens.prices import cost_of
 
 logger = logging.getLogger(__name__)
+
+CUT_REASONS = frozenset({"length", "content_filter"})
+"""The finish reasons of an answer that its model did not end by itself."""
 
 
 class Calls:
@@ -76,8 +80,15 @@ class Calls:
             seq = running.add_reply(reply, target.call.policy.summary_marker)
             before = self._record(running, context, sent, reply, None, seq=seq)
             record_signals(self._services, target, context, (seq, reply.message), before)
+            self._note_cut(running, reply, seq)
         yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
         yield from self._warn_if_cut(running, context, reply)
+
+    def _note_cut(self, running: RunningTurn, reply: ModelReply, seq: int) -> None:
+        """Records that message `seq` is an answer that its model did not end by itself."""
+        if reply.finish_reason in CUT_REASONS:
+            body: JsonObject = {"turn_id": running.id, "seq": seq, "why": reply.finish_reason}
+            self._services.journal.record(ANSWER_CUT, body, session_id=running.target.session.id)
 
     def _warn_if_cut(
         self, running: RunningTurn, context: Context, reply: ModelReply

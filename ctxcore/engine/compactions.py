@@ -338,13 +338,14 @@ def losses_under(
 ) -> tuple[PresetLosses, ...]:
     """The same of each of `presets`, compacting the messages that there were then."""
     report = loss_report(services, session_id, compaction_id)
-    model = services.call_target(session_id).model
+    target = services.call_target(session_id)
+    model, edits = target.model, target.view.rule_edits()
     messages = [info.message for info in services.store.messages(session_id, 1, report.at)]
     needed = report.needed.values()
     return tuple(
         PresetLosses(
             preset=name,
-            gone=gone_under(Policy.preset(name), messages, report.tokens, model, needed),
+            gone=gone_under(Policy.preset(name), messages, report.tokens, model, needed, edits),
         )
         for name in presets
     )

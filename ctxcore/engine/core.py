@@ -10,6 +10,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
@@ -50,6 +51,7 @@ from ctxcore.engine.generations import (
     losses_by_generation,
     losses_work,
 )
+from ctxcore.engine.health import Health, back_up, check_database, health_of
 from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
@@ -57,6 +59,7 @@ from ctxcore.engine.proposals import Pending, Proposal
 from ctxcore.engine.reports import Reports
 from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
+from ctxcore.engine.retention import DueSession, Limits, due_sessions, stored_limits
 from ctxcore.engine.rules import RuleCorrections
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
 from ctxcore.engine.stories import JOB_KIND as FATES
@@ -86,6 +89,7 @@ from ctxcore.store.values import (
     SearchHit,
     SessionFilter,
     SessionInfo,
+    SessionStamp,
     SignalCounts,
     SignalInfo,
     TurnInfo,
@@ -220,6 +224,10 @@ class ContextEngine:
         """The session, if it is the user's or the user is an operator."""
         return self._services.session(session_id)
 
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        """A value that differs once a reader of the session would see something new."""
+        return self._services.session_stamp(session_id)
+
     def sessions(
         self,
         *,
@@ -308,9 +316,9 @@ class ContextEngine:
         self._store.delete(session_id, at=self._services.clock())
 
     def restore(self, session_id: str) -> None:
-        """Restores a deleted session."""
+        """Restores a deleted session, as changed now, so that no policy deletes it soon."""
         self._services.session(session_id)
-        self._store.restore(session_id)
+        self._store.restore(session_id, at=self._services.clock())
 
     def purge(self, session_id: str) -> None:
         """Erases a session and all its records permanently."""
@@ -320,6 +328,54 @@ class ContextEngine:
     def purge_expired(self) -> list[str]:
         """Erases the sessions that were deleted more than 30 days ago; returns their ids."""
         return self._store.purge_deleted(before=self._services.clock() - KEPT_AFTER_DELETE)
+
+    def due_sessions(
+        self, *, everybody: bool = False, instead: tuple[Scope, int | None] | None = None
+    ) -> list[DueSession]:
+        """The sessions that `delete_after_days` has deleted next, of the user or of all.
+
+        `instead` is a scope with the days that it would set, None for none of its own: what a
+        change would do.
+
+        Raises:
+            NotAllowedError: all were asked for, and the user is no operator.
+        """
+        if everybody:
+            self._services.require_operator(AccessCode.THRESHOLDS())
+        limits = stored_limits(self._store)
+        if instead is not None:
+            limits.pop(instead[0], None)
+            limits |= {} if instead[1] is None else {instead[0]: instead[1]}
+        return self._due(limits, None if everybody else self.user_id)
+
+    def delete_due(self) -> list[DueSession]:
+        """Deletes the sessions of all users that are due; `restore` brings them back.
+
+        Not for a user to ask for: whoever keeps the store calls it once a day.
+        """
+        found = self._due(stored_limits(self._store), None)
+        for due in found:
+            self._store.delete(due.session.id, at=self._services.clock())
+        return found
+
+    def _due(self, limits: Limits, user_id: str | None) -> list[DueSession]:
+        return due_sessions(
+            self._store,
+            limits,
+            self._services.layers,
+            now=self._services.clock(),
+            user_id=user_id,
+            default_model=self._services.default_model,
+        )
+
+    def purge_all_deleted(self) -> list[str]:
+        """Erases all deleted sessions of the user permanently; returns their ids."""
+        erased: list[str] = []
+        while page := self.sessions(deleted=True, limit=500):
+            for session in page:
+                self._store.purge(session.id)
+                erased.append(session.id)
+        return erased
 
     def fork(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
         """Copies a session up to the end of the block of message `at` into a new one.
@@ -521,8 +577,8 @@ class ContextEngine:
         """What the policy in force, and every other preset, would have made of message `seq`.
 
         The whole session is walked under each, with summaries that quote: when the message would
-        have been shortened and hidden, by which compaction, and how many of its facts that were
-        used later each call would have had. `start_fates` does it in the background.
+        have been shortened and hidden, by which compaction, and how often the context would have
+        held a fact of it when it was used. `start_fates` does it in the background.
 
         Raises:
             PlaceError: the session has no such message.
@@ -1044,6 +1100,26 @@ class ContextEngine:
         """The budget that `policy` would have in a session; None for an unknown window."""
         target = self.call_target(session_id, model=model)
         return self._services.budget(target, policy)
+
+    def health(self) -> Health:
+        """Versions, database, running turns, errors, models and counters, for operators.
+
+        Raises:
+            NotAllowedError: the user is no operator.
+        """
+        return health_of(self._services)
+
+    def check_database(self) -> list[str] | None:
+        """What is wrong in the database, for operators; None where it cannot be asked."""
+        return check_database(self._services)
+
+    def back_up(self, path: Path) -> None:
+        """Copies an SQLite database into a new file while it is in use, for operators.
+
+        Raises:
+            DatabaseError: it is no SQLite file, or the file is there or cannot be written.
+        """
+        back_up(self._services, path)
 
     def foresee(self, session_id: str, policy: Policy, *, model: str | None = None) -> Foreseen:
         """What `policy` would make of a session before its next call; nothing is recorded."""

@@ -38,7 +38,7 @@ from ctxcore.reasons.storage_problems import AccessCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
-from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, UserInfo
+from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, SessionStamp, UserInfo
 from ctxcore.summarizers.protocol import Summarizer
 from ctxcore.tokens.catalog import ModelInfo
 from ctxcore.tokens.count import count_message, count_tools, counter_for
@@ -151,9 +151,18 @@ class EngineServices:
             NotAllowedError: it is another user's, and the user is no operator.
         """
         session = self.store.session(session_id)
-        if session.user_id != self.user_id and not self.user().is_operator:
-            raise NotAllowedError(user_id=self.user_id, what=AccessCode.SESSION(id=session_id))
+        self._require_access(session.user_id, session_id)
         return session
+
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        """What changes with the session, if the user may access it; raises as `session` does."""
+        stamp = self.store.session_stamp(session_id)
+        self._require_access(stamp.user_id, session_id)
+        return stamp
+
+    def _require_access(self, owner_id: str, session_id: str) -> None:
+        if owner_id != self.user_id and not self.user().is_operator:
+            raise NotAllowedError(user_id=self.user_id, what=AccessCode.SESSION(id=session_id))
 
     def require_operator(self, what: Reason) -> None:
         """Refuses others than operators.

@@ -29,7 +29,7 @@ from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.values import Reason
 from ctxcore.replay.losses import LaterUses, NeededFact, rank_losses
 from ctxcore.replay.message_fates import MessageFate, Need, fate_under
-from ctxcore.store.values import CallInfo, CompactionInfo
+from ctxcore.store.values import CallInfo, CompactionInfo, MessageInfo
 from ctxcore.tokens.families import TokenCounter
 
 SHOWN: frozenset[VerdictKind] = frozenset({"kept", "compressed", "recalled"})
@@ -207,6 +207,7 @@ def _uses(
 
 
 JOB_KIND = "message_story"
+MOST_NEEDS = 500  # uses of the facts of one message; chosen: more are the same few words
 
 
 def said_about(
@@ -238,7 +239,7 @@ def fates_of(
     recording = Recording(
         [info.message for info in infos], model=target.model, tools=target.tools, rule_edits=edits
     )
-    needs = _needs(services, session_id, target.view, seq, places)
+    needs = _needs(infos, _facts_of(target.view, seq), places[seq])
     policies = _policies(services, session_id, target.model)
     answers = sum(info.message.role == "assistant" for info in infos)
     done, total, found = 0, answers * len(policies), list[MessageFate]()
@@ -273,22 +274,11 @@ def fates_work(services: EngineServices, session_id: str, seq: int) -> Work:
     return work
 
 
-def _needs(
-    services: EngineServices,
-    session_id: str,
-    view: HistoryView,
-    seq: int,
-    places: Mapping[int, int],
-) -> list[Need]:
-    """The facts of the message that were used once it was hidden; of one that never was, later."""
-    hidden = story_of(services, session_id, seq).hidden_from or seq
-    uses = _uses(services, session_id, view, seq, hidden)
-    facts = {fact.text: fact for fact in _facts_of(view, seq)}
-    return [
-        Need(fact=facts[use.text], at=places[use.needed_at + 1])
-        for use in uses
-        if use.needed_at is not None and use.needed_at + 1 in places and use.text in facts
-    ]
+def _needs(infos: Sequence[MessageInfo], facts: Iterable[Fact], at: int) -> list[Need]:
+    """The later uses of the `facts` of the message at place `at`, the first ones of very many."""
+    uses = LaterUses([info.message for info in infos[at + 1 :]], start=at + 1)
+    found = [Need(fact=fact, at=place) for fact in facts for place in uses.places(fact, at + 1)]
+    return sorted(found, key=lambda need: need.at)[:MOST_NEEDS]
 
 
 def _policies(

@@ -12,13 +12,14 @@ from typing import Final, Literal, get_args
 from ctxcore.facts.reading import statement_key
 from ctxcore.facts.values import Fact
 from ctxcore.messages.canonical import digest_of_texts
+from ctxcore.plain import Plain
 
 RuleEditKind = Literal["add", "dismiss"]
 RULE_EDIT_KINDS: Final = get_args(RuleEditKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleEdit:
+class RuleEdit(Plain):
     """Words of a message that are a standing instruction, or that are none.
 
     A dismissal also holds for later messages that say the same.

@@ -733,3 +733,14 @@ class Thresholds(Plain):
             "its context does not show. It takes about 70 tokens in every call.",
         ),
     ] = True
+
+    delete_after_days: Annotated[
+        int | None,
+        Count(1, "days"),
+        Group("storage"),
+        Doc(
+            "Delete sessions after (days)",
+            "Stored sessions that nobody changed for so long are deleted; they can be restored for "
+            "30 days more. None: never.",
+        ),
+    ] = None

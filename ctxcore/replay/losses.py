@@ -230,6 +230,11 @@ class LaterUses:
         first, facts = self._first(after), {fact.text: fact for fact in folded}
         return {text: fact for text, fact in facts.items() if self._use(text, fact, first)}
 
+    def places(self, fact: Fact, after: int) -> list[int]:
+        """Returns the indexes of all messages from `after` on that use the fact."""
+        texts = (self._texts[place] for place in self._candidates(fact.text, self._first(after)))
+        return [*dict.fromkeys(at for at, _, said in texts if said.says(fact))]
+
     def verdict(
         self, folded: Iterable[Fact], lost: Iterable[NeededFact], after: int
     ) -> LossVerdict:

@@ -1,7 +1,7 @@
 """What policies would have made of one message: shortened, folded, and there when it was needed.
 
 A recorded conversation is walked call by call, as `ctxcore.replay` does, and only that message and
-the facts of it that were used later are looked at.
+the later uses of its facts are looked at.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CALLS_A_STEP = 20  # chosen: a fraction of a second, so that a walk can be ended
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """A fact of the message that was used later; `at` is the index of the message that uses it."""
+    """A later use of a fact of the message; `at` is the index of the message that uses it."""
 
     fact: Fact
     at: int
@@ -48,9 +48,9 @@ class MessageFate(Plain):
     is_shown: bool = True
     """Whether the last call has something of it."""
     needed: int = 0
-    """How many of its facts were used later."""
+    """How often its facts were used later."""
     there: int = 0
-    """How many of them the context held then, in whatever message or summary."""
+    """How many of these times the context held the fact, in whatever message or summary."""
     refused: int = 0
     """Calls that could not be made, because what must be kept did not fit."""
 

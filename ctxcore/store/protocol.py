@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 from ctxcore.assembly.history import HistoryView
@@ -17,12 +18,15 @@ from ctxcore.facts.rule_edits import RuleEdit
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import (
+    EVERY_SESSION,
     Alert,
     BilledCalls,
     CallInfo,
     CallTally,
     CompactionInfo,
     CompactionTally,
+    CountedModel,
+    DatabaseInfo,
     Event,
     ImportedCompaction,
     JobInfo,
@@ -35,9 +39,11 @@ from ctxcore.store.values import (
     RuleEditInfo,
     Scope,
     SearchHit,
+    SessionConditions,
     SessionFactor,
     SessionFilter,
     SessionInfo,
+    SessionStamp,
     SignalCounts,
     SignalInfo,
     TurnInfo,
@@ -100,12 +106,16 @@ class SessionStore(Protocol):
     def session(self, session_id: str) -> SessionInfo:
         """The session with this id, deleted or not."""
 
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        """What changes with the session, its last turn and its marks; one small statement."""
+
     def list_sessions(
         self,
         user_id: str | None = None,
         *,
         listed: SessionFilter = "present",
         title: str = "",
+        where: SessionConditions = EVERY_SESSION,
         limit: int = 100,
         offset: int = 0,
     ) -> list[SessionInfo]:
@@ -115,7 +125,12 @@ class SessionStore(Protocol):
         """The ids that start with `beginning`, of one user or of all, deleted sessions included."""
 
     def count_sessions(
-        self, user_id: str | None = None, *, listed: SessionFilter = "present", title: str = ""
+        self,
+        user_id: str | None = None,
+        *,
+        listed: SessionFilter = "present",
+        title: str = "",
+        where: SessionConditions = EVERY_SESSION,
     ) -> int:
         """The number of sessions on all pages of `list_sessions`."""
 
@@ -146,8 +161,8 @@ class SessionStore(Protocol):
     def delete(self, session_id: str, *, at: datetime) -> None:
         """Hides a session until it is restored or purged."""
 
-    def restore(self, session_id: str) -> None:
-        """Restores a deleted session."""
+    def restore(self, session_id: str, *, at: datetime | None = None) -> None:
+        """Restores a deleted session; `at` counts as the time of its last change."""
 
     def purge(self, session_id: str) -> None:
         """Erases a session and all its records."""
@@ -637,6 +652,33 @@ class SessionStore(Protocol):
 
     def release_lease(self, name: str, owner: str) -> bool:
         """Releases a lease; False if `owner` did not hold it."""
+
+    # the database as a whole
+
+    def database_info(self) -> DatabaseInfo:
+        """Kind, address without a password, size and revision."""
+
+    def check_database(self) -> list[str] | None:
+        """What is wrong in the database, as it says itself; None where it cannot be asked."""
+
+    def back_up(self, path: Path) -> None:
+        """Copies the database into a new file while it is in use.
+
+        Raises:
+            DatabaseError: it is no SQLite file, or the file is there or cannot be written.
+        """
+
+    def running_turns(self) -> list[TurnInfo]:
+        """The turns that run in any session, the oldest first."""
+
+    def failed_calls(self, *, limit: int = 20) -> list[CallInfo]:
+        """The newest calls of all sessions with an error, newest first, without runs."""
+
+    def counted_models(self) -> list[CountedModel]:
+        """The models whose input providers counted too, by counter."""
+
+    def models_in_use(self) -> list[str]:
+        """The models that sessions name."""
 
     def close(self) -> None:
         """Closes all connections."""

@@ -40,6 +40,8 @@ BRANCH = "branch"
 SessionFilter = Literal["present", "unbranched", "deleted", "all"]
 """`unbranched`: those present that are no branch of a session that is present too; a list says of
 each when it or a branch of it was last changed."""
+OWN_ORIGINS = ("chat", "fork", BRANCH)
+"""The origins of sessions that were made here; all others came from a file."""
 ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 
@@ -52,6 +54,24 @@ class UserInfo(Plain):
     group: str
     is_operator: bool
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionConditions(Plain):
+    """What listed sessions have in common; the defaults let all through."""
+
+    model: str = ""
+    """A part of the model's name, in any case."""
+    changed_from: datetime | None = None
+    changed_before: datetime | None = None
+    is_compacted: bool | None = None
+    """Whether there is a compaction, made here or recorded by another program."""
+    is_imported: bool | None = None
+    """Whether it came from a file."""
+    least_messages: int = 0
+
+
+EVERY_SESSION = SessionConditions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +122,21 @@ class SessionInfo(Plain):
     """The count factor in force; None before the first turn."""
     recalls: Recalls = ()
     """What contexts recalled for requests under the active compaction."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStamp(Plain):
+    """What changes with everything that a reader of a session would see; little enough to poll."""
+
+    user_id: str
+    updated_at: datetime
+    deleted_at: datetime | None
+    length: int
+    active_compaction_id: str | None
+    turn_state: str | None
+    """The state of the last turn; None before the first one."""
+    marks_set: int
+    marks_cleared: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -513,6 +548,30 @@ class Event(Plain):
     kind: str
     body: JsonObject
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseInfo(Plain):
+    """A database as a whole."""
+
+    kind: str
+    """`sqlite` or `postgresql`."""
+    url: str
+    """Its address without the password."""
+    size_bytes: int
+    revision: str | None
+    """The revision of its schema."""
+    sessions: int
+    """All of them, deleted ones too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedModel(Plain):
+    """A model whose input was counted by us and by the provider, and in how many calls."""
+
+    model: str
+    counter_id: str
+    calls: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ctxcore.store.values import SessionInfo
 from dashboard.addresses import is_asked_why
-from dashboard.chat_page.finding import found
+from dashboard.chat_page.finding import found, story_key
 from dashboard.story import show_story
 from dashboard.texts import t
 
@@ -22,8 +22,3 @@ def draw_story(session: SessionInfo) -> None:
     with st.expander(label, key=key, icon=":material/timeline:", on_change="rerun") as it:
         if it.open:
             show_story(session, seq, key=f"story_{session.id}_{seq}")
-
-
-def story_key(session_id: str, seq: int) -> str:
-    """The key of the expander of a story."""
-    return f"chat_story_{session_id}_{seq}"

@@ -22,20 +22,16 @@ def compaction_buttons(
     problem: str,
     is_disabled: bool = False,
     is_primary: bool = False,
+    with_compact: bool = True,
 ) -> None:
-    """Draws compact, undo and redo; `page` prefixes their keys, `problem` keeps their errors."""
+    """Draws compact, undo and redo; `page` prefixes their keys, `problem` keeps their errors.
+
+    `with_compact` is false where the page has the first one in another place.
+    """
     active_id = session.active_compaction_id
     with st.container(horizontal=True, gap="xsmall", key=f"{page}_compact_buttons"):
-        st.button(
-            t("compact.open"),
-            key=f"{page}_compact",
-            type="primary" if is_primary else "secondary",
-            icon=":material/compress:",
-            shortcut="Ctrl+K",
-            disabled=is_disabled or not session.length,
-            on_click=open_compaction,
-            args=(session.id,),
-        )
+        if with_compact:
+            compact_button(session, page=page, is_disabled=is_disabled, is_primary=is_primary)
         st.button(
             t("compact.undo"),
             key=f"{page}_undo",
@@ -56,13 +52,43 @@ def compaction_buttons(
         )
 
 
+def compact_button(
+    session: SessionInfo, *, page: str, is_disabled: bool = False, is_primary: bool = False
+) -> None:
+    """Draws the button that opens the dialog; `page` prefixes its key."""
+    st.button(
+        t("compact.open"),
+        key=f"{page}_compact",
+        type="primary" if is_primary else "secondary",
+        icon=":material/compress:",
+        shortcut="Ctrl+K",
+        disabled=is_disabled or not session.length,
+        on_click=open_compaction,
+        args=(session.id,),
+    )
+
+
 def _undo(session_id: str, problem: str) -> None:
     with report_errors(problem):
-        if engine().undo(session_id) is not None:
-            st.toast(t("compact.undone"), icon=":material/undo:")
+        undo_compaction(session_id)
 
 
 def _redo(session_id: str, problem: str) -> None:
     with report_errors(problem):
-        if engine().redo(session_id) is not None:
-            st.toast(t("compact.redone"), icon=":material/redo:")
+        redo_compaction(session_id)
+
+
+def undo_compaction(session_id: str) -> bool:
+    """Undoes the active compaction and says so; False if there is none."""
+    is_undone = engine().undo(session_id) is not None
+    if is_undone:
+        st.toast(t("compact.undone"), icon=":material/undo:")
+    return is_undone
+
+
+def redo_compaction(session_id: str) -> bool:
+    """Applies the undone compaction again and says so; False if there is none."""
+    is_redone = engine().redo(session_id) is not None
+    if is_redone:
+        st.toast(t("compact.redone"), icon=":material/redo:")
+    return is_redone

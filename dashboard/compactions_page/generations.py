@@ -11,7 +11,7 @@ from ctxcore.compaction.loss_report import RANKS, LossRank, loss_code
 from ctxcore.engine.generations import GenerationLosses
 from ctxcore.replay.losses import NeededFact
 from ctxcore.store.values import CompactionInfo, JobInfo, SessionInfo
-from dashboard.addresses import place_link
+from dashboard.addresses import place_button
 from dashboard.excerpts import excerpt, short_fact
 from dashboard.job_view import follow_job
 from dashboard.services import engine
@@ -66,7 +66,7 @@ def _losses(session: SessionInfo) -> None:
         st.session_state[JOB] = (of, engine().start_generations(session.id).id)
     job = follow_job(st.session_state[JOB][1], key="compaction_generations")
     if job is not None and job.state == "done":
-        _drawn(session, _read(job))
+        _drawn(_read(job))
     elif job is None or job.state != "running":
         st.button(
             t("generations.again"),
@@ -82,7 +82,7 @@ def _read(job: JobInfo) -> list[GenerationLosses]:
     return [GenerationLosses.from_dict(one) for one in found if isinstance(one, dict)]
 
 
-def _drawn(session: SessionInfo, generations: Sequence[GenerationLosses]) -> None:
+def _drawn(generations: Sequence[GenerationLosses]) -> None:
     known = [one for one in generations if one.lost is not None]
     names = {rank: t(f"generations.rank.{rank}") for rank in RANKS}
     rows = [generation_row(one, names) for one in generations]
@@ -101,8 +101,8 @@ def _drawn(session: SessionInfo, generations: Sequence[GenerationLosses]) -> Non
     picked = generations[options.index(opened)]
     if picked.verdict is not None:
         st.markdown(f"**{reason_sentence(picked.verdict.reason)}**")
-    label = t("generations.open", number=picked.number)
-    place_link(session.id, "compaction", picked.number, label=label, icon=":material/compress:")
+    label, key = t("generations.open", number=picked.number), "compaction_generations_open"
+    place_button("compaction", picked.number, label=label, icon=":material/compress:", key=key)
     facts = [fact for fact in picked.lost or () if fact.rank != "minor"]
     if facts:
         plain_table([_fact(fact) for fact in facts[:MOST_FACTS]], alt=t("compact.lost"))

@@ -40,7 +40,7 @@ def show_question(session: SessionInfo) -> None:
     st.caption(t("story.why.found", count=f"{len(hits):,}"))
     options = [str(hit.seq) for hit in hits]
     opened = table_with_choice(_rows(session, hits), options, key="story_hits", alt=t("story.why"))
-    show_story(session, int(opened), key=f"story_{session.id}_{opened}")
+    show_story(session, int(opened), key=f"story_{session.id}_{opened}", page="compaction")
 
 
 def _rows(session: SessionInfo, hits: Sequence[RecalledMessage]) -> list[Row]:

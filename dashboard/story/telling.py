@@ -11,7 +11,7 @@ from ctxcore.compaction.loss_report import loss_code
 from ctxcore.engine.stories import MessageStory, StoryStep
 from ctxcore.replay.losses import NeededFact
 from ctxcore.store.values import SessionInfo
-from dashboard.addresses import place_link
+from dashboard.addresses import Place, place_button, place_link
 from dashboard.excerpts import short_fact
 from dashboard.reads import message_story
 from dashboard.safe_markdown import plain_label
@@ -25,20 +25,27 @@ MOST_STEPS = 100  # chosen: keeps the page quick to draw
 MOST_LINKS = 12  # chosen: a line or two; the table has all
 
 
-def show_story(session: SessionInfo, seq: int, *, key: str) -> None:
-    """Draws what became of message `seq`, and what the presets would have made of it."""
+def show_story(session: SessionInfo, seq: int, *, key: str, page: Place = "m") -> None:
+    """Draws what became of message `seq`, and what the presets would have made of it.
+
+    `page` names the page that it stands on by one of its places.
+    """
+    if page != "m":
+        label = t("common.open_message", seq=f"{seq:,}")
+        place_link(session.id, "m", seq, label=label, icon=":material/chat:")
     with st.spinner(t("story.working")):
         story = message_story(session, seq)
     if not story.steps:
         st.caption(t("story.no_calls"))
         return
     st.markdown(f"**{_sentence(story)}**")
-    st.markdown(" → ".join(_chain(story)))
+    if len(chain := [*_chain(story)]) > 1:
+        st.markdown(" → ".join(chain))
     shown = story.steps[-MOST_STEPS:]
     plain_table(_rows(shown), alt=t("story", seq=story.seq))
     if len(shown) < len(story.steps):
         st.caption(t("story.newest", shown=f"{len(shown):,}", count=f"{len(story.steps):,}"))
-    _links(session, story, key)
+    _links(session, story, key, page)
     if story.uses:
         st.caption(t("story.uses"))
         plain_table([_use(fact) for fact in story.uses], alt=t("story.uses"))
@@ -108,11 +115,11 @@ def _row(step: StoryStep, *, sized: bool, folded: bool) -> Row:
         row[t("common.segment.before")] = step.before_tokens
         row[t("common.segment.after")] = step.after_tokens
     if folded:
-        row[t("usage.compaction")] = step.compaction
+        row[t("usage.compaction")] = f"{step.compaction:,}" if step.compaction else "–"
     return row
 
 
-def _links(session: SessionInfo, story: MessageStory, key: str) -> None:
+def _links(session: SessionInfo, story: MessageStory, key: str, page: Place) -> None:
     """Draws the ways to the first call without the message, and to what folded it."""
     first = next((step for step in story.steps if not step.is_shown), None)
     if first is None:
@@ -120,15 +127,13 @@ def _links(session: SessionInfo, story: MessageStory, key: str) -> None:
     with st.container(horizontal=True, key=f"{key}_links"):
         label = t("usage.timeline.call", number=f"{first.call:,}")
         place_link(session.id, "call", first.call, label=label, icon=":material/monitoring:")
-        if first.compaction is not None:
-            label = t("story.compaction", number=first.compaction)
-            place_link(
-                session.id,
-                "compaction",
-                first.compaction,
-                label=label,
-                icon=":material/compress:",
-            )
+        if first.compaction is None:
+            return
+        label, icon = t("story.compaction", number=first.compaction), ":material/compress:"
+        if page == "compaction":
+            place_button(page, first.compaction, label=label, icon=icon, key=f"{key}_compaction")
+        else:
+            place_link(session.id, "compaction", first.compaction, label=label, icon=icon)
 
 
 def _use(fact: NeededFact) -> Row:

@@ -22,11 +22,13 @@ from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingSta
 from ctxcore.assembly.verdicts import Run
 from ctxcore.facts.rule_edits import NO_EDITS, RuleEdit
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
+from ctxcore.migrations import HEAD
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode, VerdictCode
 from ctxcore.reasons.problems import ProviderProblem
 from ctxcore.reasons.report_codes import AlertCode
 from ctxcore.reasons.storage_problems import JobProblem
+from ctxcore.reasons.values import TextCode
 from ctxcore.store import SessionStore, open_store
 from ctxcore.store.errors import (
     CountsMissingError,
@@ -38,7 +40,15 @@ from ctxcore.store.errors import (
     UnknownCounterError,
 )
 from ctxcore.store.sql import database_url
-from ctxcore.store.values import BRANCH, CallInfo, ImportedCompaction, JobInfo, Scope, SignalInfo
+from ctxcore.store.values import (
+    BRANCH,
+    CallInfo,
+    ImportedCompaction,
+    JobInfo,
+    Scope,
+    SessionConditions,
+    SignalInfo,
+)
 from ctxcore.tokens.count import counter_by_id
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -121,6 +131,65 @@ def ids() -> Callable[[], str]:
     return lambda: f"new{next(numbers)}"
 
 
+class TestTheWhole:
+    def test_a_database_says_what_it_is_and_that_it_is_sound(self, store: SessionStore) -> None:
+        info = store.database_info()
+
+        assert info.sessions == 1
+        assert info.size_bytes > 0
+        assert info.revision == HEAD
+        assert "@" not in info.url or ":***@" in info.url
+        assert store.check_database() == ([] if info.kind == "sqlite" else None)
+
+    def test_what_runs_fails_and_is_counted_is_found_in_all_sessions(
+        self, store: SessionStore
+    ) -> None:
+        store.set_model("s", "m", at=NOON)
+        store.begin_turn("s", "t", [user("go")], counter=WORDS, at=NOON, lease_until=LATER)
+        calls = [
+            CallInfo(
+                id=f"c{at}",
+                session_id="s",
+                created_at=NOON,
+                purpose="answer",
+                model="m",
+                counter_id="words",
+                input_tokens=7,
+                is_comparable=True,
+                error=TextCode.TEXT(text="no") if at else None,
+            )
+            for at in range(2)
+        ]
+        store.record_calls(calls)
+
+        assert [turn.session_id for turn in store.running_turns()] == ["s"]
+        assert [call.id for call in store.failed_calls()] == ["c1"]
+        assert [(one.model, one.counter_id, one.calls) for one in store.counted_models()] == [
+            ("m", "words", 2)
+        ]
+        assert store.models_in_use() == ["m"]
+
+    def test_a_file_is_copied_while_in_use_and_nothing_is_overwritten(
+        self, store: SessionStore, tmp_path: Path
+    ) -> None:
+        append(store, user("hello"))
+        path = tmp_path / "deeper" / "copy.db"
+        url = store.database_info().url
+        if not url.startswith("sqlite:////"):
+            with pytest.raises(DatabaseError):
+                store.back_up(path)
+            return
+
+        store.back_up(path)
+        append(store, user("more"))
+
+        copy = open_store(f"sqlite:///{path}")
+        assert texts(copy) == ["hello"]
+        copy.close()
+        with pytest.raises(DatabaseError):
+            store.back_up(path)
+
+
 class TestUsersAndSessions:
     def test_a_new_session_is_empty_and_belongs_to_its_user(self, store: SessionStore) -> None:
         session = store.session("s")
@@ -181,6 +250,30 @@ class TestUsersAndSessions:
         assert [found.id for found in store.list_sessions("ada", limit=1, offset=1)] == ["s"]
         assert [found.id for found in store.list_sessions(title="50%")] == ["t"]
         assert store.count_sessions("ada") == 2
+
+    def test_listed_sessions_can_be_asked_what_they_have_in_common(
+        self, store: SessionStore
+    ) -> None:
+        store.create_session("t", user_id="ada", at=LATER, model="openai/GPT-4o", origin="openai")
+        append(store, user("one"), assistant("two"))
+        store.record_imported_compactions("t", [ImportedCompaction(before_seq=1, summary="x")])
+
+        def found(**wanted: Any) -> list[str]:
+            where = SessionConditions(**wanted)
+            ids = [one.id for one in store.list_sessions("ada", where=where)]
+            assert store.count_sessions("ada", where=where) == len(ids)
+            return ids
+
+        assert found() == ["t", "s"]
+        assert found(model="gpt-4") == ["t"]
+        assert found(is_imported=True) == ["t"]
+        assert found(is_imported=False) == ["s"]
+        assert found(is_compacted=True) == ["t"]
+        assert found(is_compacted=False) == ["s"]
+        assert found(least_messages=2) == ["s"]
+        assert found(changed_from=LATER) == ["t"]
+        assert found(changed_before=LATER) == ["s"]
+        assert found(changed_before=NOON) == []
 
     def test_a_branch_moves_the_session_it_is_of(self, store: SessionStore) -> None:
         store.create_session("t", user_id="ada", at=SOON)
@@ -768,6 +861,32 @@ class TestTurns:
             at=at,
             lease_until=at + timedelta(seconds=30),
         )
+
+    def test_a_stamp_changes_with_all_that_a_reader_sees(self, store: SessionStore) -> None:
+        stamps = [store.session_stamp("s")]
+
+        def note() -> None:
+            stamps.append(store.session_stamp("s"))
+
+        append(store, user("Hello"))
+        note()
+        self.begin(store)
+        note()
+        store.end_turn("s", "t", "failed", at=SOON)
+        note()
+        store.add_mark("s", 1, "pin", at=SOON)
+        note()
+        store.clear_mark("s", 1, "pin", at=SOON)
+        note()
+        store.rename("s", "Other", at=LATER)
+        note()
+
+        assert len({repr(stamp) for stamp in stamps}) == len(stamps)
+        with statements_run() as run:
+            assert store.session_stamp("s") == stamps[-1]
+        assert len([one for one in run if one.startswith("SELECT")]) == 1
+        with pytest.raises(SessionNotFoundError):
+            store.session_stamp("none")
 
     def test_beginning_a_turn_stores_what_the_user_said(self, store: SessionStore) -> None:
         append(store, user("before"), assistant("yes"))

@@ -132,7 +132,7 @@ def test_a_stopped_answer_is_labelled_and_kept(app: Dashboard) -> None:
     assert app.at.button(key="chat_retry").label == translate("chat.retry_stopped", "en")
 
 
-def test_tool_calls_and_results_are_folded_away(app: Dashboard) -> None:
+def test_a_call_and_its_result_are_one_row_that_opens(app: Dashboard) -> None:
     session = app.engine.create_session("Tools")
     call = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
     app.engine.append(
@@ -145,9 +145,9 @@ def test_tool_calls_and_results_are_folded_away(app: Dashboard) -> None:
     )
     app.run()
 
-    labels = [expander.label for expander in app.at.expander]
-    assert any("look\\_up" in label and label.startswith("Calls") for label in labels)
-    assert "forty-two" in [code.value for code in app.at.code]
+    (label,) = [one.label for one in app.at.expander if "look\\_up" in one.label]
+    assert "→ forty\\-two" in label
+    assert [code.value for code in app.at.code][-2:] == ["{}", "forty-two"]
 
 
 def test_a_turn_with_open_calls_says_what_it_waits_for(

@@ -542,7 +542,6 @@ def test_a_phrase_is_asked_for_and_a_message_with_it_tells_its_story(
     assert table[message][0] == 1
     assert table[now][0] == translate("usage.verdict.kept", language)
     assert translate("story.always.whole", language) in app.texts()
-    assert translate("story.chain.said", language, seq="1") in app.texts()
 
     app.open_row("story_hits", str(hits[-1].seq))
     assert translate("story.no_calls", language) in app.texts()  # it is the newest message

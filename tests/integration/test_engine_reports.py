@@ -12,7 +12,8 @@ from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import ALERT, PLANNED
 from ctxcore.engine.policies import save_figures
 from ctxcore.errors import PolicyError
-from ctxcore.gateway.scripted import ScriptedModel
+from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
+from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.reasons.report_codes import AlertCode, HintCode
 from ctxcore.store.values import Event, Scope
@@ -265,7 +266,22 @@ def test_the_hints_of_a_session_count_the_calls_that_showed_an_output_whole() ->
         assert hint.dollars is not None
 
 
-def test_an_imported_session_has_the_hints_of_its_file(made: Made) -> None:
+def test_a_clock_in_the_system_prompt_of_each_turn_is_found() -> None:
+    usage = ModelUsage(input_tokens=900, output_tokens=5, cached_tokens=0)
+    replies = [ScriptedReply(text="Yes.", usage=usage)] * 3
+    with engine_with(replies) as (engine, _):
+        session = engine.create_session("boats")
+        for minute in range(3):
+            system = f"You help. It is 2026-03-02 09:0{minute}."
+            ended(engine.chat(session.id, f"and {minute}?", system=system))
+
+        [hint] = engine.reports.hints(session.id)
+
+        assert hint.reason == HintCode.CLOCK(times=2)
+        assert hint.tokens == 1_800
+
+
+def test_an_empty_session_has_no_hints(made: Made) -> None:
     engine, _ = made
     session = engine.create_session("empty")
 

@@ -250,3 +250,17 @@ def test_they_move_with_their_messages_and_a_dismissal_outlives_its_own() -> Non
         RuleEdit(kind="dismiss", seq=0, text=FOUND),
         RuleEdit(kind="add", seq=1, text=MISSED),
     )
+
+
+def test_presets_are_compared_with_the_rules_as_people_see_them() -> None:
+    with engine_with(window=1_600) as (engine, _):
+        session_id = session_with(engine)
+        engine.add_rule(session_id, 4, MISSED)
+        info = terse(engine).compact(session_id)
+        assert info is not None
+        engine.append(session_id, [user(f"Again: {MISSED}")])
+
+        (under,) = engine.losses_under(session_id, info.id, ["default"])
+
+        assert MISSED in engine.losses(session_id, info.id).needed
+        assert under.gone == 0

@@ -212,7 +212,8 @@ def test_every_preset_tells_what_it_would_have_made_of_a_message() -> None:
 
         presets = [name for name in Policy.presets() if name != "default"]
         assert [fate.name for fate in fates] == ["default", *presets]
-        assert {fate.needed for fate in fates} == {1}
+        assert {fate.needed for fate in fates} == {3}  # two echoes, and the question
+        assert fates[0].there >= 1
         assert done.state == "done"
         assert done.result is not None
         found = done.result["fates"]
@@ -220,6 +221,18 @@ def test_every_preset_tells_what_it_would_have_made_of_a_message() -> None:
         assert [MessageFate.from_dict(one) for one in found if isinstance(one, dict)] == fates
         assert engine.start_fates(session_id, 4).id == job.id
         assert engine.start_fates(session_id, 5).id != job.id
+
+
+def test_a_message_that_every_call_has_is_there_whenever_it_is_used() -> None:
+    with engine_with(window=60_000) as (engine, _):
+        session = engine.create_session()
+        for text in (ODD, "And the tide?", "Is QX-4417 the right berth?"):
+            list(engine.chat(session.id, text))
+
+        own = engine.fates(session.id, 1)[0]
+
+        assert (own.hidden_from, own.is_shown) == (None, True)
+        assert own.there == own.needed == 3
 
 
 def test_fates_are_of_messages_that_exist_and_of_the_own_sessions() -> None:

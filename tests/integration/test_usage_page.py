@@ -19,6 +19,7 @@ from ctxcore.reasons.codes import CallCode
 from ctxcore.store.values import CallInfo, Scope, SessionInfo
 from dashboard.selection import select_session
 from dashboard.texts import Language, languages, translate
+from dashboard.usage import hints
 from dashboard.usage.account import PATH_CHARS
 from dashboard.widgets import LONG_TEXT_PIXELS
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
@@ -173,6 +174,7 @@ def test_of_a_long_session_only_the_runs_of_the_chosen_turn_are_read(
 
     monkeypatch.setattr(store, "runs", told)
     monkeypatch.setattr(store, "calls", without_runs)
+    monkeypatch.setattr(hints, "MOST_CALLS", len(calls) - 1)
     opened(app, session)
 
     assert translate("usage.verdicts", "en", number=3) in app.texts()
