@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from ctxcore.json_types import JsonObject
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import JobInfo, Scope
 from ctxcore.trials.candidates import edited, last_messages, no_compaction, of_preset, today
+from ctxcore.trials.report import WORDS
 from ctxcore.trials.values import SentCall, Trial
+from dashboard import texts
 from dashboard.lab_page.applying import applied_overrides, changed_fields
 from dashboard.lab_page.charts import calls_figure, pareto_figure, trial_rows
 from dashboard.lab_page.results import report_words
@@ -201,5 +204,14 @@ def test_the_same_trial_again_is_the_same_job_until_a_policy_changes(app: Dashbo
     assert tried(app, session_id).id != job.id
 
 
-def test_the_report_has_words_in_every_language(app: Dashboard) -> None:
-    assert report_words()["policy"] == "Policy"
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_report_has_all_its_words_in_every_language(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setattr(texts, "OUTSIDE", language)
+
+    words = report_words()
+
+    for key, english in WORDS.items():
+        assert (words[key] == english) == (language == "en"), key
+        assert set(re.findall(r"{\w+}", words[key])) == set(re.findall(r"{\w+}", english))
