@@ -13,7 +13,7 @@ from dashboard import texts
 from dashboard.texts import about, catalogue, language_of, languages, translate
 
 OF_THE_LIBRARY = ("reason.", "settings.field.", "settings.group.", "lab.report.")
-"""Begin the texts of codes, fields and reports; where English has none, the library's own is told."""
+"""Begin texts of codes, fields and reports; where English has none, the library has its own."""
 
 
 def placeholders(text: str) -> set[str]:
