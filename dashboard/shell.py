@@ -103,6 +103,7 @@ def _write_address() -> None:
 
 
 def _pages() -> list[st.Page]:
+    is_operator = engine().user().is_operator
     return [
         st.Page(
             page.file,
@@ -112,6 +113,7 @@ def _pages() -> list[st.Page]:
             default=page.name == "chat",
         )
         for page in PAGES.values()
+        if not page.is_for_operators or is_operator
     ]
 
 

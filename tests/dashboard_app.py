@@ -26,7 +26,17 @@ from tests.limits import HANG_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = ROOT / "dashboard" / "main.py"
-PAGES = ("chat", "context", "usage", "compaction", "lab", "sessions", "reports", "settings")
+PAGES = (
+    "chat",
+    "context",
+    "usage",
+    "compaction",
+    "lab",
+    "sessions",
+    "reports",
+    "settings",
+    "health",
+)
 MODEL = "scripted/demo"
 WINDOW_TOKENS = 2_000
 

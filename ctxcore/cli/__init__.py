@@ -16,6 +16,7 @@ from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
 from ctxcore.cli.fitting import run_fit
+from ctxcore.cli.health import run_health
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.output import print_error
 from ctxcore.cli.policies import run_fields, run_show
@@ -76,6 +77,7 @@ app.command("signals")(run_signals)
 app.command("savings")(run_savings)
 app.command("shadow")(run_shadow)
 app.command("alerts")(run_alerts)
+app.command("health")(run_health)
 
 _policy = typer.Typer(
     no_args_is_help=True, help="See the fields of policies, their values, changes and effects."

@@ -10,6 +10,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
@@ -50,6 +51,7 @@ from ctxcore.engine.generations import (
     losses_by_generation,
     losses_work,
 )
+from ctxcore.engine.health import Health, back_up, check_database, health_of
 from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
@@ -1098,6 +1100,26 @@ class ContextEngine:
         """The budget that `policy` would have in a session; None for an unknown window."""
         target = self.call_target(session_id, model=model)
         return self._services.budget(target, policy)
+
+    def health(self) -> Health:
+        """Versions, database, running turns, errors, models and counters, for operators.
+
+        Raises:
+            NotAllowedError: the user is no operator.
+        """
+        return health_of(self._services)
+
+    def check_database(self) -> list[str] | None:
+        """What is wrong in the database, for operators; None where it cannot be asked."""
+        return check_database(self._services)
+
+    def back_up(self, path: Path) -> None:
+        """Copies an SQLite database into a new file while it is in use, for operators.
+
+        Raises:
+            DatabaseError: it is no SQLite file, or the file is there or cannot be written.
+        """
+        back_up(self._services, path)
 
     def foresee(self, session_id: str, policy: Policy, *, model: str | None = None) -> Foreseen:
         """What `policy` would make of a session before its next call; nothing is recorded."""

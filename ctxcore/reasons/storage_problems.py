@@ -104,6 +104,10 @@ class StoreProblem(Code):
 
     REFUSED = "store.refused", "database error: {problem}"
     CLOSED = "store.closed", "the store is closed"
+    NO_BACKUP = (
+        "store.no_backup",
+        "only SQLite files are copied from here, this is {kind}; use the tools of the database",
+    )
     DAMAGED_VALUE = "store.damaged_value", "a stored value is damaged: {reason}"
     NEWER = (
         "store.newer",
@@ -191,6 +195,7 @@ class AccessCode(Code):
     ASSIGN = "access.assign", "the assignment of sessions"
     REPORTS = "access.reports", "the reports of all users"
     ALERTS = "access.alerts", "the alerts"
+    HEALTH = "access.health", "the state of the installation"
 
 
 class JobProblem(Code):

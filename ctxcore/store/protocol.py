@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 from ctxcore.assembly.history import HistoryView
@@ -24,6 +25,8 @@ from ctxcore.store.values import (
     CallTally,
     CompactionInfo,
     CompactionTally,
+    CountedModel,
+    DatabaseInfo,
     Event,
     ImportedCompaction,
     JobInfo,
@@ -649,6 +652,33 @@ class SessionStore(Protocol):
 
     def release_lease(self, name: str, owner: str) -> bool:
         """Releases a lease; False if `owner` did not hold it."""
+
+    # the database as a whole
+
+    def database_info(self) -> DatabaseInfo:
+        """Kind, address without a password, size and revision."""
+
+    def check_database(self) -> list[str] | None:
+        """What is wrong in the database, as it says itself; None where it cannot be asked."""
+
+    def back_up(self, path: Path) -> None:
+        """Copies the database into a new file while it is in use.
+
+        Raises:
+            DatabaseError: it is no SQLite file, or the file is there or cannot be written.
+        """
+
+    def running_turns(self) -> list[TurnInfo]:
+        """The turns that run in any session, the oldest first."""
+
+    def failed_calls(self, *, limit: int = 20) -> list[CallInfo]:
+        """The newest calls of all sessions with an error, newest first, without runs."""
+
+    def counted_models(self) -> list[CountedModel]:
+        """The models whose input providers counted too, by counter."""
+
+    def models_in_use(self) -> list[str]:
+        """The models that sessions name."""
 
     def close(self) -> None:
         """Closes all connections."""

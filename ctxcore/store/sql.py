@@ -18,6 +18,7 @@ from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
 from ctxcore.store.signals import Signals
 from ctxcore.store.turns import Turns
+from ctxcore.store.upkeep import Upkeep
 
 DATABASE_VARIABLE = "CTXCORE_DATABASE_URL"
 
@@ -49,6 +50,7 @@ class SqlStore(
     Journal,
     Searching,
     Jobs,
+    Upkeep,
 ):
     """A `SessionStore` on a database; safe to share between threads."""
 

@@ -551,6 +551,30 @@ class Event(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseInfo(Plain):
+    """A database as a whole."""
+
+    kind: str
+    """`sqlite` or `postgresql`."""
+    url: str
+    """Its address without the password."""
+    size_bytes: int
+    revision: str | None
+    """The revision of its schema."""
+    sessions: int
+    """All of them, deleted ones too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedModel(Plain):
+    """A model whose input was counted by us and by the provider, and in how many calls."""
+
+    model: str
+    counter_id: str
+    calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHit(Plain):
     """A message that a query found."""
 

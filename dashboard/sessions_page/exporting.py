@@ -14,9 +14,9 @@ from ctxcore.store.values import SessionInfo
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.sessions_page.filtering import Wanted
-from dashboard.sessions_page.jobs import Job, Progress
 from dashboard.sessions_page.listing import all_listed
 from dashboard.texts import t
+from dashboard.thread_jobs import Job, Progress
 from dashboard.wording import error_text
 
 _JOB = "sessions_export_job"

@@ -22,11 +22,13 @@ from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingSta
 from ctxcore.assembly.verdicts import Run
 from ctxcore.facts.rule_edits import NO_EDITS, RuleEdit
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
+from ctxcore.migrations import HEAD
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode, VerdictCode
 from ctxcore.reasons.problems import ProviderProblem
 from ctxcore.reasons.report_codes import AlertCode
 from ctxcore.reasons.storage_problems import JobProblem
+from ctxcore.reasons.values import TextCode
 from ctxcore.store import SessionStore, open_store
 from ctxcore.store.errors import (
     CountsMissingError,
@@ -127,6 +129,65 @@ def texts(store: SessionStore, session_id: str = "s") -> list[str]:
 def ids() -> Callable[[], str]:
     numbers = count(1)
     return lambda: f"new{next(numbers)}"
+
+
+class TestTheWhole:
+    def test_a_database_says_what_it_is_and_that_it_is_sound(self, store: SessionStore) -> None:
+        info = store.database_info()
+
+        assert info.sessions == 1
+        assert info.size_bytes > 0
+        assert info.revision == HEAD
+        assert "@" not in info.url or ":***@" in info.url
+        assert store.check_database() == ([] if info.kind == "sqlite" else None)
+
+    def test_what_runs_fails_and_is_counted_is_found_in_all_sessions(
+        self, store: SessionStore
+    ) -> None:
+        store.set_model("s", "m", at=NOON)
+        store.begin_turn("s", "t", [user("go")], counter=WORDS, at=NOON, lease_until=LATER)
+        calls = [
+            CallInfo(
+                id=f"c{at}",
+                session_id="s",
+                created_at=NOON,
+                purpose="answer",
+                model="m",
+                counter_id="words",
+                input_tokens=7,
+                is_comparable=True,
+                error=TextCode.TEXT(text="no") if at else None,
+            )
+            for at in range(2)
+        ]
+        store.record_calls(calls)
+
+        assert [turn.session_id for turn in store.running_turns()] == ["s"]
+        assert [call.id for call in store.failed_calls()] == ["c1"]
+        assert [(one.model, one.counter_id, one.calls) for one in store.counted_models()] == [
+            ("m", "words", 2)
+        ]
+        assert store.models_in_use() == ["m"]
+
+    def test_a_file_is_copied_while_in_use_and_nothing_is_overwritten(
+        self, store: SessionStore, tmp_path: Path
+    ) -> None:
+        append(store, user("hello"))
+        path = tmp_path / "deeper" / "copy.db"
+        url = store.database_info().url
+        if not url.startswith("sqlite:////"):
+            with pytest.raises(DatabaseError):
+                store.back_up(path)
+            return
+
+        store.back_up(path)
+        append(store, user("more"))
+
+        copy = open_store(f"sqlite:///{path}")
+        assert texts(copy) == ["hello"]
+        copy.close()
+        with pytest.raises(DatabaseError):
+            store.back_up(path)
 
 
 class TestUsersAndSessions:

@@ -22,9 +22,9 @@ from dashboard.sessions_page.importing import (
     problem_lines,
     read_upload,
 )
-from dashboard.sessions_page.jobs import Job, Progress
 from dashboard.sessions_page.listing import PAGE_SESSIONS, all_listed, list_page
 from dashboard.texts import languages
+from dashboard.thread_jobs import Job, Progress
 from dashboard.wording import error_text
 from tests.engines import engine_with
 from tests.small_transcript import claude_code_lines
