@@ -65,8 +65,10 @@ class _Head:
     """A message that becomes a hit, with all that is shown with it."""
 
     found: Found
+    reach: range
+    """The messages around it, none of which becomes a hit of its own."""
     passage: set[int]
-    """The messages that belong to the hit."""
+    """The messages that belong to the hit: these, and those around others among them."""
 
 
 def find_hits(
@@ -133,14 +135,15 @@ def _heads(
     heads: list[_Head] = []
     words: list[frozenset[str]] = []
     for one in found:
-        near = next((head for head in heads if one.seq in head.passage), None)
+        near = next((head for head in heads if one.seq in head.reach), None)
         if near is not None:
             if one.rarity >= near.found.rarity:
                 near.passage.update(_reach(one, scores))
         elif len(heads) < limit:
             said = index_words_of(rows[one.seq])
             if not says_the_same(said, words):
-                heads.append(_Head(one, {*_reach(one, scores)}))
+                reach = _reach(one, scores)
+                heads.append(_Head(one, reach, {*reach}))
                 words.append(said)
     return heads
 
