@@ -30,8 +30,9 @@ _LENT_WEIGHT: Final = 0.4  # of a term of what the request refers to; chosen: be
 _END_CHARS: Final = 4  # signs behind a question mark: quotes and brackets
 
 _POINTS: Final = re.compile(
-    r"(?:(?P<before>\w+)\W+)?\b(?:that|this|those|these|above|previous|former|latter|(?:the )?(?:first"
-    r"|second|third|fourth|fifth|last|other) (?:one|option|point|item|step|idea))\b"
+    r"(?:(?P<before>\w+)\W+)?\b(?:that|this|those|these|above|previous|former|latter"
+    r"|(?:the )?(?:first|second|third|fourth|fifth|last|other)"
+    r" (?:one|option|point|item|step|idea))\b"
     "|那|这|刚才|上面|前面|第[一二三四五六七八九十\\d]+[个個条條项點点种步]",
     re.IGNORECASE,
 )

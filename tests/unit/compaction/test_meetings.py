@@ -56,7 +56,9 @@ def test_a_question_of_the_last_speaker_does_not_keep_all_they_said() -> None:
 def test_the_words_of_a_message_are_without_the_name_of_who_says_them(
     name: str | None, text: str, words: str
 ) -> None:
-    raw: JsonObject = {"role": "user", "content": text} | ({"name": name} if name else {})
+    raw: JsonObject = {"role": "user", "content": text}
+    if name:
+        raw["name"] = name
 
     [message] = parse_messages([raw])
 
