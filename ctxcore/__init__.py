@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ctxcore.compression.outputs import compress as compress
     from ctxcore.compression.own_tools import EXPAND_TOOL as EXPAND_TOOL
     from ctxcore.compression.own_tools import RECALL_TOOL as RECALL_TOOL
+    from ctxcore.engine.alerts import AlertRules as AlertRules
     from ctxcore.engine.asynchronous import acompact as acompact
     from ctxcore.engine.core import ContextEngine as ContextEngine
     from ctxcore.engine.policies import ModelCatalog as ModelCatalog
@@ -114,6 +115,7 @@ _PUBLIC_NAMES = {
     "compression.lossless": ("decompress",),
     "compression.outputs": ("Compressed", "compress"),
     "compression.own_tools": ("EXPAND_TOOL", "RECALL_TOOL"),
+    "engine.alerts": ("AlertRules",),
     "engine.asynchronous": ("acompact",),
     "engine.core": ("ContextEngine",),
     "engine.policies": ("ModelCatalog", "save_connections", "save_figures"),

@@ -57,6 +57,10 @@ def _unpickled(
     return error
 
 
+class TrialError(ContextError):
+    """Policies cannot be tried as it was asked for."""
+
+
 class MessageError(ContextError):
     """A message is not what the chat format allows."""
 

@@ -143,6 +143,8 @@ class SessionRow(Row, table=True):
     """The count factor in force, with its model and counter; None before the first turn."""
     recalls: list[list[object]] | None = Field(sa_type=JsonText)
     """What contexts recalled for requests under the active compaction; None if there is nothing."""
+    rule_edits: list[list[object]] | None = Field(sa_type=JsonText)
+    """A copy of the edits of rules that are in force; None if there are none."""
 
 
 class MessageRow(Row, table=True):
@@ -237,6 +239,8 @@ class CompactionRow(Row, table=True):
     created_at: datetime = Field(sa_type=UtcTime)
     facts_lost: list[str] | None = Field(sa_type=JsonText)
     """A copy from the body; None: not looked for."""
+    has_failed: bool | None
+    """Whether the summarizer failed; None: recorded before that was."""
 
 
 class ImportedCompactionRow(Row, table=True):
@@ -275,6 +279,23 @@ class MarkRow(Row, table=True):
     seq: int
     kind: str = Field(sa_type=Text)
     set_at: datetime = Field(sa_type=UtcTime)
+    cleared_at: datetime | None = Field(sa_type=UtcTime)
+
+
+class RuleEditRow(Row, table=True):
+    """Words that are a standing instruction, or none, as a person says; in force until cleared."""
+
+    __tablename__: ClassVar[str] = "rule_edit"
+    __table_args__ = (_in_session(), Index("ix_rule_edit_session", "session_id", "seq"))
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    session_id: str = Field(sa_type=Text)
+    seq: int
+    kind: str = Field(sa_type=Text)
+    text: str = Field(sa_type=JsonText)
+    set_by: str = Field(sa_type=Label)
+    set_at: datetime = Field(sa_type=UtcTime)
+    cleared_by: str | None = Field(sa_type=Label)
     cleared_at: datetime | None = Field(sa_type=UtcTime)
 
 
@@ -334,6 +355,20 @@ BILLED_COLUMNS = (
 """What the cost of calls is summed from: an index holds it, apart from the long verdicts."""
 
 
+TALLIED_COLUMNS = (
+    "session_id",
+    "policy_version_id",
+    "purpose",
+    "created_at",
+    *BILLED_COLUMNS,
+    "sent_tokens",
+    "without_tokens",
+    "rewritten_tokens",
+    "error_code",
+)
+"""What reports over all calls are summed from, for the same reason."""
+
+
 class CallRow(Row, table=True):
     __tablename__: ClassVar[str] = "call"
     __table_args__ = (
@@ -342,6 +377,7 @@ class CallRow(Row, table=True):
         Index("ix_call_turn", "turn_id"),
         Index("ix_call_counted", "model", "counter_id", "created_at"),
         Index("ix_call_billed", "session_id", *BILLED_COLUMNS),
+        Index("ix_call_tallied", *TALLIED_COLUMNS),
     )
 
     id: str = Field(primary_key=True, sa_type=Text)
@@ -377,6 +413,13 @@ class CallRow(Row, table=True):
     """What each message sent is made of."""
     is_comparable: bool | None
     """Whether the provider's count may be compared with the estimate."""
+    without_tokens: int | None
+    """What would have been sent without any compaction; None: not known."""
+    sent_tokens: int | None
+    """The sum of the estimate, for queries; so are the columns below."""
+    rewritten_tokens: int | None
+    """The input that was not in the cache because a compaction had changed its beginning."""
+    error_code: str | None = Field(sa_type=Text)
 
 
 class SentTextRow(Row, table=True):
@@ -414,13 +457,50 @@ class SignalRow(Row, table=True):
 
 class EventRow(Row, table=True):
     __tablename__: ClassVar[str] = "event"
-    __table_args__ = (_in_session(), Index("ix_event_session", "session_id", "id"))
+    __table_args__ = (
+        _in_session(),
+        Index("ix_event_session", "session_id", "id"),
+        Index("ix_event_kind", "kind", "id"),
+    )
 
     id: int = Field(primary_key=True, sa_type=_BIG)
     session_id: str | None = Field(sa_type=Text)
     kind: str = Field(sa_type=Text)
     body: dict[str, object] = Field(sa_type=JsonText)
     created_at: datetime = Field(sa_type=UtcTime)
+
+
+class SpendingRow(Row, table=True):
+    """What a user's calls of a day or a month cost; summed from the calls when it is first asked
+    for, and added to with each call from then on."""
+
+    __tablename__: ClassVar[str] = "spending"
+
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    period: str = Field(primary_key=True, sa_type=Text)
+    """A day or a month in UTC: `2026-03-01`, `2026-03`."""
+    dollars: float
+
+
+class AlertRow(Row, table=True):
+    """Something that an operator asked to be told; only who has seen it changes."""
+
+    __tablename__: ClassVar[str] = "alert"
+    __table_args__ = (
+        _in_session(),
+        UniqueConstraint("cause", name="uq_alert_cause"),
+        Index("ix_alert_unseen", "seen_at", "id"),
+    )
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    cause: str = Field(sa_type=Text)
+    """What happened, e.g. a user's budget of one day: it is told once."""
+    reason: dict[str, object] = Field(sa_type=JsonText)
+    user_id: str = Field(sa_type=Text)
+    session_id: str | None = Field(sa_type=Text)
+    created_at: datetime = Field(sa_type=UtcTime)
+    seen_by: str | None = Field(sa_type=Label)
+    seen_at: datetime | None = Field(sa_type=UtcTime)
 
 
 class SettingRow(Row, table=True):
@@ -430,6 +510,47 @@ class SettingRow(Row, table=True):
 
     name: str = Field(primary_key=True, sa_type=Text)
     value: object = Field(sa_type=JsonText)
+
+
+class JobRow(Row, table=True):
+    """Long work that a person started, with its result."""
+
+    __tablename__: ClassVar[str] = "job"
+    __table_args__ = (
+        ForeignKeyConstraint(["user_id"], ["user.id"]),
+        Index("ix_job_user", "user_id", "created_at"),
+        Index("ix_job_state", "state", "finished_at"),
+    )
+
+    id: str = Field(primary_key=True, sa_type=Text)
+    user_id: str = Field(sa_type=Text)
+    kind: str = Field(sa_type=Text)
+    spec: dict[str, object] = Field(sa_type=JsonText)
+    digest: str = Field(sa_type=Text)
+    """The hash of the work and of the data that it reads."""
+    state: str = Field(sa_type=Text)
+    done: int
+    total: int
+    result: dict[str, object] | None = Field(sa_type=JsonText)
+    error: dict[str, object] | None = Field(sa_type=JsonText)
+    created_at: datetime = Field(sa_type=UtcTime)
+    lease_until: datetime = Field(sa_type=UtcTime)
+    """A running job whose lease has expired is one that nobody works on any more."""
+    finished_at: datetime | None = Field(sa_type=UtcTime)
+
+
+class JobSessionRow(Row, table=True):
+    """A session that a job reads; purging it erases the job."""
+
+    __tablename__: ClassVar[str] = "job_session"
+    __table_args__ = (
+        ForeignKeyConstraint(["job_id"], ["job.id"], ondelete="CASCADE"),
+        _in_session(),
+        Index("ix_job_session", "session_id"),
+    )
+
+    job_id: str = Field(primary_key=True, sa_type=Text)
+    session_id: str = Field(primary_key=True, sa_type=Text)
 
 
 class LeaseRow(Row, table=True):
@@ -452,11 +573,16 @@ RULE_STATE = _table(RuleStateRow)
 COMPACTION = _table(CompactionRow)
 IMPORTED_COMPACTION = _table(ImportedCompactionRow)
 MARK = _table(MarkRow)
+RULE_EDIT = _table(RuleEditRow)
 POLICY = _table(PolicyRow)
 TURN = _table(TurnRow)
 CALL = _table(CallRow)
 SENT_TEXT = _table(SentTextRow)
 SIGNAL = _table(SignalRow)
 EVENT = _table(EventRow)
+SPENDING = _table(SpendingRow)
+ALERT = _table(AlertRow)
 SETTING = _table(SettingRow)
+JOB = _table(JobRow)
+JOB_SESSION = _table(JobSessionRow)
 LEASE = _table(LeaseRow)

@@ -11,6 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 import streamlit as st
 
+from dashboard.texts import t
+
 Place: TypeAlias = Literal["m", "call", "turn", "compaction"]
 
 PAGES: Final[dict[Place, str]] = {
@@ -49,7 +51,7 @@ def follow(place: Place, pick: str, options: Mapping[int, object]) -> None:
     `options` are the list's options by their numbers.
     """
     state, number, followed = st.session_state, named(place), f"{pick}_followed"
-    is_new = pick not in state or state.get(followed) != number  # a page that is left forgets it
+    is_new = pick not in state or state.get(followed) != number  # a first visit, or another address
     if is_new and number is not None and number in options:
         state[pick] = options[number]
     state[followed] = number
@@ -72,3 +74,26 @@ def place_link(
         icon=icon,
         query_params={"session": session_id, place: str(number)},
     )
+
+
+def place_button(place: Place, number: int, *, label: str, icon: str, key: str) -> None:
+    """Draws a button to a place of the page that is shown, which a link would leave as it is."""
+    st.button(label, key=key, icon=icon, type="tertiary", on_click=name_place, args=(place, number))
+
+
+_WHY: Final = "why"
+
+
+def why_link(session_id: str, seq: int) -> None:
+    """Draws a link to message `seq` that opens its story."""
+    st.page_link(
+        PAGES["m"],
+        label=t("story.why.link"),
+        icon=":material/help_center:",
+        query_params={"session": session_id, "m": str(seq), _WHY: "1"},
+    )
+
+
+def is_asked_why() -> bool:
+    """Whether the address asks for the story of its message; told once."""
+    return st.query_params.pop(_WHY, None) is not None

@@ -13,10 +13,6 @@ class BrokeOff(Code):
         "dashboard.turn_broke_off",
         "the turn broke off because of a program error; see the server's log",
     )
-    WORK = (
-        "dashboard.work_broke_off",
-        "the work broke off because of a program error ({kind}); see the server's log",
-    )
 
 
 class TypedCode(Code):

@@ -19,7 +19,7 @@ from ctxcore.compaction.loss_report import LossRank, loss_code
 from ctxcore.facts.values import KINDS, Kind
 from ctxcore.replay.losses import NeededBy, NeededFact
 from dashboard import numbers
-from dashboard.addresses import place_link
+from dashboard.addresses import place_link, why_link
 from dashboard.excerpts import passage, short_fact
 from dashboard.services import engine
 from dashboard.texts import t
@@ -27,7 +27,6 @@ from dashboard.widgets import Row, show_problem, table_with_choice
 from dashboard.wording import reason_text
 
 FACT_CHARS = 56  # chosen: fits a column; the selected fact is shown in full below
-NAME_CHARS = 70  # chosen: fits the list beside the table
 
 Pinnable: TypeAlias = Literal["free", "pinned", "excluded", "shown"]
 PIN_PROBLEM = "pinning_problem"
@@ -103,8 +102,6 @@ def show_lost_facts(
         [_cells(row, kept_elsewhere) for row in rows],
         options,
         key=key,
-        label=t("compact.lost.choose"),
-        name=lambda option: _name(rows[int(option)]),
         alt=t("compact.lost"),
     )
     _chosen(rows[int(chosen)], pinning, key)
@@ -126,10 +123,6 @@ def _matter(rows: Sequence[LostRow], key: str) -> Sequence[LostRow]:
 def _kind(kind: Kind) -> str:
     """The name of a kind of fact."""
     return reason_text(loss_code(kind)())
-
-
-def _name(row: LostRow) -> str:
-    return f"#{row.seq} · {short_fact(row.text, row.kind, NAME_CHARS)}"
 
 
 def _cells(row: LostRow, kept_elsewhere: Collection[str] | None) -> Row:
@@ -156,6 +149,8 @@ def _needed(row: LostRow) -> str:
 def _chosen(row: LostRow, pinning: Pinning, key: str) -> None:
     _pin_button(row.seq, pinning, key)
     _said(pinning.session_id, row, pinning.view, row.seq, t("compact.lost.said", seq=row.seq))
+    if pinning.context is not None:  # once it is made, not in a proposal
+        why_link(pinning.session_id, row.seq)
     if row.needed_seq is not None:
         by = t(f"compact.lost.by.{row.needed_by}")
         _said(

@@ -23,11 +23,21 @@ class Page:
     icon: str = ":material/extension:"
     shows_session: bool = False
     """Whether it shows the current session, so that lists of sessions link to it."""
+    is_for_operators: bool = False
+    """Whether others neither see nor open it."""
 
 
-def _own(name: str, icon: str, *, shows_session: bool = True) -> Page:
-    file, title = _FOLDER / f"{name}.py", f"shell.page.{name}"
-    return Page(name=name, file=file, title=title, icon=icon, shows_session=shows_session)
+def _own(
+    name: str, icon: str, *, shows_session: bool = True, is_for_operators: bool = False
+) -> Page:
+    return Page(
+        name=name,
+        file=_FOLDER / f"{name}.py",
+        title=f"shell.page.{name}",
+        icon=icon,
+        shows_session=shows_session,
+        is_for_operators=is_for_operators,
+    )
 
 
 PAGES: Final[Registry[Page]] = Registry(
@@ -39,8 +49,16 @@ PAGES: Final[Registry[Page]] = Registry(
             _own("context", ":material/visibility:"),
             _own("usage", ":material/monitoring:"),
             _own("compaction", ":material/compress:"),
+            _own("lab", ":material/science:", shows_session=False),
             _own("sessions", ":material/folder_open:", shows_session=False),
+            _own("reports", ":material/assessment:", shows_session=False),
             _own("settings", ":material/tune:", shows_session=False),
+            _own(
+                "health",
+                ":material/monitor_heart:",
+                shows_session=False,
+                is_for_operators=True,
+            ),
         )
     },
 )

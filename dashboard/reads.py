@@ -15,12 +15,15 @@ import streamlit as st
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport, PresetLosses
+from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.engine.stories import MessageStory
-from ctxcore.formats.reading import FORMATS
+from ctxcore.engine.transcripts import transcript_of
+from ctxcore.facts.rule_edits import RuleEdits
+from ctxcore.formats.hints import Hint
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.stays import Stays, stays_in, stays_of_runs
-from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
+from ctxcore.formats.values import Transcript
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason, from_json
@@ -32,6 +35,7 @@ from ctxcore.store.values import (
     SessionInfo,
     TurnInfo,
 )
+from ctxcore.tokens.costs import Cost
 from ctxcore.tokens.count import counter_for
 from ctxcore.tokens.families import TokenCounter
 from dashboard.excerpts import excerpt
@@ -94,22 +98,29 @@ def call_request(session: SessionInfo, call_id: str) -> RebuiltRequest:
 def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
     """What a compaction lost; computed again if the session or its policy changes."""
     found = engine().session(session.id)
-    policy = repr(engine().policy(found.id).policy)
+    policy = repr((engine().policy(found.id).policy, _edits_of(found)))
     return _loss_report(database_url(), user_id(), found.id, found.length, compaction_id, policy)
 
 
 def losses_under(session: SessionInfo, compaction_id: str) -> tuple[PresetLosses, ...]:
     """What each preset would have lost in place of a compaction."""
     found = engine().session(session.id)
-    return _losses_under(database_url(), user_id(), found.id, found.length, compaction_id)
+    edits = _edits_of(found)
+    return _losses_under(database_url(), user_id(), found.id, found.length, compaction_id, edits)
 
 
 def message_story(session: SessionInfo, seq: int) -> MessageStory:
     """What became of a message; read again when there are more calls or messages."""
     found = engine().session(session.id)
-    active = found.active_compaction_id or ""
+    active = f"{found.active_compaction_id or ''} {_edits_of(found)}"
     count = engine().store.count_calls(found.id)
     return _message_story(database_url(), user_id(), found.id, found.length, count, active, seq)
+
+
+def _edits_of(session: SessionInfo) -> str:
+    """A text that changes with the edits of rules, which change what counts as lost."""
+    edits = engine().store.rule_edits(session.id)
+    return RuleEdits.of(known.edit for known in edits).digest if edits else ""
 
 
 def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
@@ -141,6 +152,33 @@ def sent_report(session: SessionInfo, view: AccountView) -> TokenReport:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What the calls of a session took together; None stands for not reported."""
+
+    calls: int
+    cost: Cost
+    input_tokens: int | None
+    """The input of the calls that reported cached tokens."""
+    cached_tokens: int | None
+
+
+def spent_by(session: SessionInfo) -> Spent:
+    """What the calls of a session took; read again when it changed, or the prices did."""
+    found = engine().session(session.id)
+    return _spent_by(stamp_of(found), repr(engine().models()))
+
+
+def session_hints(session: SessionInfo) -> list[Hint]:
+    """The hints of a session; found again when there are more calls or messages, or new prices."""
+    found = engine().session(session.id)
+    count, models = engine().store.count_calls(found.id), repr(engine().models())
+    active = found.active_compaction_id or ""
+    return _session_hints(
+        database_url(), user_id(), found.id, found.length, f"{count} {active}", models
+    )
+
+
 def session_tokens(session: SessionInfo) -> int | None:
     """The tokens of the whole history by its own counter; None if it was not counted."""
     if session.counter_id is None:
@@ -157,6 +195,14 @@ def _recorded(stamp: Stamp) -> Recorded:
     )
 
 
+@st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
+def _session_hints(
+    url: str, user: str, session_id: str, length: int, state: str, models: str
+) -> list[Hint]:
+    del url, user, length, state, models  # part of the key only
+    return engine().reports.hints(session_id)
+
+
 # cache_resource, not cache_data: copying thousands of calls would take a second each time.
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
 def _calls(url: str, session_id: str, count: int, models: str) -> tuple[CallInfo, ...]:
@@ -168,6 +214,19 @@ def _calls(url: str, session_id: str, count: int, models: str) -> tuple[CallInfo
 def _runs(url: str, session_id: str, call_ids: tuple[str, ...]) -> dict[str, tuple[Run, ...]]:
     del url
     return engine().store.runs(session_id, call_ids)
+
+
+@st.cache_data(ttl="1h", max_entries=64, show_spinner=False)
+def _spent_by(stamp: Stamp, models: str) -> Spent:
+    del models  # part of the key only
+    groups = with_cost(engine().store.billed_calls([stamp[1]]), engine().models())
+    counted = [group for group in groups if group.cached_tokens is not None]
+    return Spent(
+        calls=sum(group.calls for group in groups),
+        cost=cost_of_calls(groups),
+        input_tokens=sum(group.input_tokens or 0 for group in counted) if counted else None,
+        cached_tokens=sum(group.cached_tokens or 0 for group in counted) if counted else None,
+    )
 
 
 @st.cache_resource(ttl="5m", max_entries=16, show_spinner=False)
@@ -194,9 +253,9 @@ def _message_story(
 
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
 def _losses_under(
-    url: str, user: str, session_id: str, length: int, compaction_id: str
+    url: str, user: str, session_id: str, length: int, compaction_id: str, edits: str
 ) -> tuple[PresetLosses, ...]:
-    del url, user, length  # part of the key only
+    del url, user, length, edits  # part of the key only
     return engine().losses_under(session_id, compaction_id, Policy.presets())
 
 
@@ -273,57 +332,11 @@ def _session_tokens(url: str, session_id: str, length: int, counter_id: str) -> 
     return view.spans_tokens([(1, length)])[0] if length else 0
 
 
-def transcript_of(
-    session: SessionInfo,
-    messages: Sequence[MessageInfo],
-    calls: Iterable[CallInfo],
-    compactions: Iterable[ImportedCompaction] = (),
-) -> Transcript:
-    """The stored session as a file reader would return it."""
-    usage = [_recorded_usage(call) for call in calls if call.seq is not None and call.input_tokens]
-    return Transcript(
-        id=session.id,
-        title=session.title,
-        format=session.origin if session.origin in FORMATS else "openai",
-        path="",
-        messages=tuple(info.message for info in messages),
-        times=tuple(info.created_at for info in messages),
-        model=session.model,
-        compactions=tuple(_recorded_compaction(compaction) for compaction in compactions),
-        usage=tuple(sorted(usage, key=lambda recorded: recorded.after)),
-    )
-
-
 def turn_starts(messages: Iterable[MessageInfo]) -> list[tuple[int, str]]:
     """The user messages: number and beginning of the text."""
     return [
         (info.seq, excerpt(info.message.text)) for info in messages if info.message.role == "user"
     ]
-
-
-def _recorded_usage(call: CallInfo) -> RecordedUsage:
-    cached, written = call.cached_tokens or 0, call.cache_write_tokens or 0
-    return RecordedUsage(
-        call_id=call.id,
-        after=(call.seq or 1) - 1,
-        input_tokens=max((call.input_tokens or 0) - cached - written, 0),
-        cache_read_tokens=cached,
-        cache_write_tokens=written,
-        cache_hour_tokens=call.cache_hour_tokens or 0,
-        output_tokens=call.output_tokens or 0,
-        model=call.model,
-        recorded_at=call.created_at,
-    )
-
-
-def _recorded_compaction(compaction: ImportedCompaction) -> RecordedCompaction:
-    return RecordedCompaction(
-        at=compaction.before_seq - 1,
-        summary=compaction.summary,
-        before_tokens=compaction.before_tokens,
-        trigger=compaction.trigger,
-        recorded_at=compaction.recorded_at,
-    )
 
 
 def active_chain(

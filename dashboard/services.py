@@ -14,6 +14,7 @@ from pathlib import Path
 import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.jobs import JobRunner
 from ctxcore.errors import ConfigurationError, ContextError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL
@@ -23,6 +24,7 @@ from ctxcore.settings.loading import load_layers
 from ctxcore.store import sql
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.sql import DATABASE_VARIABLE, open_store
+from dashboard.housekeeping import Housekeeping
 
 logger = logging.getLogger(__name__)
 
@@ -80,8 +82,20 @@ def _store() -> SessionStore:
     store = open_store(database_url())
     housekeeper = ContextEngine(store)
     housekeeper.interrupt_stale_turns()
-    housekeeper.purge_expired()
+    housekeeper.jobs.interrupt_stale()
     return store
+
+
+@st.cache_resource(show_spinner=False, on_release=Housekeeping.stop)
+def _housekeeping() -> Housekeeping:
+    """Deletes and erases what is due, at start-up and once a day, in a thread of its own."""
+    return Housekeeping(ContextEngine(_store(), layers=_layers(), model=default_model()))
+
+
+@st.cache_resource(show_spinner=False)
+def _job_runner() -> JobRunner:
+    """What runs the jobs of all users of this process."""
+    return JobRunner(_store())
 
 
 @st.cache_resource(show_spinner=False)
@@ -98,9 +112,11 @@ def _engine(user: str) -> ContextEngine:
         gateway=LiteLLMGateway(),
         model=default_model(),
         layers=_layers(),
+        job_runner=_job_runner(),
     )
     found.user()
     seed_demo(found)
+    _housekeeping()
     return found
 
 

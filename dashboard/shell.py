@@ -5,12 +5,16 @@ The address may name a session; the engine checks that the user may open it.
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Final
+
 import streamlit as st
 
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
 from ctxcore.plugins import load_plugins
 from dashboard.chat_page import new_session
 from dashboard.page_registry import PAGES
+from dashboard.reports_page.alerts import show_badge
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import (
     _SESSION,
@@ -27,13 +31,17 @@ from dashboard.texts import STATE_KEY, language, language_name, language_of, lan
 from dashboard.widgets import show_problem
 from dashboard.wording import error_text, reason_text
 
+PRODUCT: Final = "ctxcore"
+LOGO: Final = Path(__file__).resolve().parent / "logo.svg"
+STYLES: Final = Path(__file__).resolve().parent / "styles.css"
+
 _REQUESTED = "shell_requested"  # the address as this module last saw or wrote it
 _NOTICE = "shell_notice"
 
 
 def run_shell() -> None:
     """Draws the shell and, inside it, the page that the address names."""
-    st.set_page_config(page_title="ctxcore", page_icon="🧠", layout="wide")
+    st.set_page_config(page_title=PRODUCT, page_icon="🧠", layout="wide")
     if needs_login():
         _login()
         return
@@ -41,7 +49,12 @@ def run_shell() -> None:
     try:
         choose_language()
         _choose_session()
+        st.html(STYLES)
+        st.logo(str(LOGO), size="large")
         page = st.navigation(_pages())
+        st.set_page_config(
+            page_title=f"{page.title} · {PRODUCT}"
+        )  # else the title of the page alone
         _sidebar()
     except (ConfigurationError, PolicyError) as error:
         _configuration_problem(error)
@@ -90,6 +103,7 @@ def _write_address() -> None:
 
 
 def _pages() -> list[st.Page]:
+    is_operator = engine().user().is_operator
     return [
         st.Page(
             page.file,
@@ -99,11 +113,13 @@ def _pages() -> list[st.Page]:
             default=page.name == "chat",
         )
         for page in PAGES.values()
+        if not page.is_for_operators or is_operator
     ]
 
 
 def _sidebar() -> None:
     with st.sidebar:
+        show_badge()
         _session_picker()
         with st.container(horizontal=True, key="shell_actions"):
             st.button(t("shell.new"), key="shell_new", icon=":material/add:", on_click=_new_session)
@@ -176,7 +192,7 @@ def _renamed(session_id: str) -> None:
 
 
 def _login() -> None:
-    st.title("ctxcore")
+    st.title(PRODUCT)
     st.write(t("shell.login_needed"))
     st.button(t("shell.login"), key="shell_login", type="primary", on_click=st.login)
 

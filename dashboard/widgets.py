@@ -1,20 +1,19 @@
 """Elements that several pages draw: charts with their numbers, tables, problems, summaries.
 
-A row is selected in the table by mouse or in the list beside it by keyboard; both set one value.
+A row of a table opens by a click or by the arrow keys; no list repeats the table.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypedDict, cast
 
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from ctxcore.assembly.verdicts import Run
+from ctxcore.csv_text import to_csv
 from ctxcore.errors import ContextError
 from dashboard.addresses import place_link
 from dashboard.safe_markdown import marked_text, plain_label, with_line_breaks
@@ -23,9 +22,24 @@ from dashboard.wording import error_text, reason_text
 
 Row = Mapping[str, object]
 
+
+class Selection(TypedDict):
+    """What is selected in a table: rows by place, cells by place and column."""
+
+    rows: list[int]
+    columns: list[str]
+    cells: list[tuple[int, str]]
+
+
+class TableState(TypedDict):
+    """The session state of a table."""
+
+    selection: Selection
+
+
 MANY_COLUMNS = 6  # chosen: more leave no room for long text
 LONG_TEXT_CHARS = 32  # chosen: longer text gets a fixed width
-LONG_TEXT_PIXELS = 260  # chosen; the list beside the table shows all of it
+LONG_TEXT_PIXELS = 260  # chosen; a wider column would push others out of sight
 
 MOST_UNSUPPORTED_CHARS = 300  # chosen: about three lines; all of it is marked in the text
 SHOWN_RUNS = 5_000  # chosen: drawn without delay, since browsers draw only visible rows
@@ -57,18 +71,6 @@ def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
     )
 
 
-def to_csv(rows: Sequence[Row]) -> bytes:
-    """`rows` as CSV with a byte order mark, so that spreadsheets read UTF-8; None is empty.
-
-    A text that a spreadsheet would run as a formula gets an apostrophe in front.
-    """
-    out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(rows[0]) if rows else [])
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-    return b"\xef\xbb\xbf" + out.getvalue().encode()
-
-
 def plain_table(rows: Sequence[Row], *, alt: str) -> None:
     """Draws a table without selection."""
     st.dataframe(
@@ -81,41 +83,66 @@ def plain_table(rows: Sequence[Row], *, alt: str) -> None:
 
 
 def table_with_choice(
-    rows: Sequence[Row],
-    options: Sequence[str],
-    *,
-    key: str,
-    label: str,
-    name: Callable[[str], str],
-    alt: str,
-    newest: int = 0,
+    rows: Sequence[Row], options: Sequence[str], *, key: str, alt: str, newest: int = 0
 ) -> str:
-    """Draws a table and a list; returns the option of the selected row.
+    """Draws a table in which one row is open; returns the option of that row.
 
-    `options` are language-neutral, one per row.
+    `options` are language-neutral, one per row; `choice_key(key)` holds the one of the open row. A
+    click anywhere in a row opens it, and so do the arrow keys.
     """
-    table, pick = f"{key}_table", f"{key}_pick"
+    pick = choice_key(key)
     known = st.session_state.get(pick)
-    # Set on every run: the browser keeps the label, which changes with the language.
-    st.session_state[pick] = known if known in options else options[newest]
+    place = options.index(known) if known in options else newest
+    st.session_state[pick] = options[place]
+    table = f"{key}_table"
+    # Set on every run: rows come and go, and an address may open another one. The cell is set too,
+    # since the grid would open its first row when it gets the focus without one.
+    st.session_state[table] = _selection(place, _open_column(table, rows))
 
-    def picked() -> None:
-        chosen = cast("dict[str, dict[str, list[int]]]", st.session_state[table])
-        if chosen["selection"]["rows"]:
-            st.session_state[pick] = options[chosen["selection"]["rows"][0]]
+    def opened() -> None:
+        chosen = cast("TableState", st.session_state[table])["selection"]
+        st.session_state[pick] = options[opened_row(chosen, place)]
 
     st.dataframe(
         _columns(rows),
         hide_index=True,
         key=table,
-        on_select=picked,
-        selection_mode="single-row",
+        on_select=opened,
+        selection_mode=["single-row-required", "single-cell"],
         column_config=_config(rows),
         placeholder=t("common.unknown"),
         height=min(36 * (len(rows) + 1) + 2, 400),
-        alt=alt,
+        alt=f"{alt}. {t('common.table.keys')}",
     )
-    return str(st.selectbox(label, options, format_func=name, key=pick))
+    return options[place]
+
+
+def choice_key(key: str) -> str:
+    """Where the session state has the option of the open row of the table with this key."""
+    return f"{key}_pick"
+
+
+def opened_row(selection: Selection, place: int) -> int:
+    """The row that a selection opens while the one at `place` is open.
+
+    The row's own mark wins if it changed; else it is the row of the selected cell.
+    """
+    row = selection["rows"][0] if selection["rows"] else place
+    if row != place or not selection["cells"]:
+        return row
+    return selection["cells"][0][0]
+
+
+def _selection(place: int, column: str) -> TableState:
+    return {"selection": {"rows": [place], "columns": [], "cells": [(place, column)]}}
+
+
+def _open_column(table: str, rows: Sequence[Row]) -> str:
+    """The column of the selected cell, so that the arrow keys stay in it; the first at first."""
+    names = list(rows[0])
+    known = cast("TableState | None", st.session_state.get(table))
+    cells = known["selection"]["cells"] if known else []
+    return cells[0][1] if cells and cells[0][1] in names else names[0]
 
 
 def empty_state(text: str, icon: str = ":material/inbox:") -> None:
@@ -143,12 +170,6 @@ def _config(rows: Sequence[Row]) -> dict[str, ColumnConfig]:
 
 def _is_long(values: Iterable[object]) -> bool:
     return any(isinstance(value, str) and len(value) > LONG_TEXT_CHARS for value in values)
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return "" if value is None else value
 
 
 def choosable_table(rows: Sequence[Row], *, key: str, alt: str) -> int | None:

@@ -48,6 +48,7 @@ CELL = "padding:3px 4px;border:0;border-bottom:1px solid rgba(128,135,144,.25)"
 
 _HATCH = "repeating-linear-gradient(45deg,{0} 0 3px,transparent 3px 7px)"
 _HEIGHT = "26px"
+_SLIM = "8px"
 LIGHT_TEXT: frozenset[Segment] = frozenset({"system", "kept"})
 """The segments dark enough for white text; the others have black text."""
 BLACK, WHITE = "#111111", "#ffffff"
@@ -95,14 +96,45 @@ def window_bar(breakdown: Breakdown, budget: TokenBudget | None, label: Label) -
     whole = sum(part.tokens for part in parts)
     pieces = "".join(_piece(part, label) for part in parts)
     ticks = "".join(_ticks(budget, whole, label))
-    spoken = ", ".join(f"{label(part.segment)} {part.tokens:,}" for part in parts)
     return (
-        f'<div role="img" aria-label="{escape(label("bar"))}: {escape(spoken)}" '
+        f'<div role="img" aria-label="{escape(_spoken(parts, label))}" '
         f'style="position:relative;padding:16px 0 18px 0">'
         f'<div style="display:flex;height:{_HEIGHT};border-radius:5px;overflow:hidden">'
         f"{pieces}</div>"
         f"{ticks}</div>"
     )
+
+
+def slim_bar(breakdown: Breakdown, budget: TokenBudget | None, label: Label) -> str:
+    """The same bar without names and scale, as a line; empty where the window is unknown."""
+    if breakdown.window is None:
+        return ""
+    parts = window_parts(breakdown)
+    whole = sum(part.tokens for part in parts)
+    pieces = "".join(
+        f'<div title="{escape(label(part.segment))}: {part.tokens:,}" '
+        f'style="width:{part.share:.4%};{_fill(part.segment)}"></div>'
+        for part in parts
+    )
+    mark = ""
+    if budget is not None and budget.trigger_tokens <= whole:
+        mark = (
+            f'<div title="{escape(label("trigger"))}: {budget.trigger_tokens:,}" '
+            f'style="position:absolute;left:{budget.trigger_tokens / whole:.4%};top:-3px;'
+            f'bottom:-3px;border-left:2px solid {TRIGGER_COLOR}"></div>'
+        )
+    return (
+        f'<div role="img" aria-label="{escape(_spoken(parts, label))}" '
+        f'style="position:relative;height:{_SLIM}">'
+        f'<div style="display:flex;height:{_SLIM};border-radius:4px;overflow:hidden">{pieces}</div>'
+        f"{mark}</div>"
+    )
+
+
+def _spoken(parts: Sequence[Part], label: Label) -> str:
+    """The bar as a screen reader says it."""
+    sizes = ", ".join(f"{label(part.segment)} {part.tokens:,}" for part in parts)
+    return f"{label('bar')}: {sizes}"
 
 
 def window_table(breakdown: Breakdown, label: Label, *, is_exact: bool) -> str:

@@ -1,31 +1,37 @@
-"""The chat page: the conversation on the left, what the model will see of it on the right."""
+"""The chat page: the conversation, and below it the window of the model and the input."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.engine.events import ANSWER_CUT
 from ctxcore.engine.proposals import Pending
 from ctxcore.errors import ContextError
 from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.reasons.problems import BudgetProblem
 from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.values import CompactionInfo, SessionInfo
 from dashboard import background
 from dashboard.chat_page import (
     actions,
     branching,
+    command_list,
     finding,
+    following,
     instructions_dialog,
     knowledge,
     live,
+    rule_dialog,
     side,
+    submitting,
 )
+from dashboard.chat_page.folded_notice import draw_notice, folded_by_itself
 from dashboard.chat_page.partings import partings
 from dashboard.chat_page.question import draw_question
 from dashboard.chat_page.story import draw_story
@@ -33,21 +39,31 @@ from dashboard.chat_page.transcript import PAGE_MESSAGES, Transcript, first_show
 from dashboard.chat_page.transcript_view import Actions, TranscriptView
 from dashboard.chat_page.turn_runner import RunningTurn, continued_in, turn_runner
 from dashboard.chat_page.uploads import MAX_MEGABYTES
-from dashboard.compaction_dialog import compaction_buttons, compaction_dialog
+from dashboard.chat_page.window_view import NextCall, draw_window
+from dashboard.compaction_dialog import compaction_dialog
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, select_session, session_title
 from dashboard.services import engine
 from dashboard.texts import language, t, translate
-from dashboard.widgets import show_problem
-from dashboard.window_panel import TriggerLevel, trigger_level, window_panel
+from dashboard.widgets import draw_nothing, show_problem
+from dashboard.window_panel import trigger_level
 from dashboard.wording import error_text, reason_sentence
 
 ACTIONS = Actions(
     on_message=actions.act_on_message, on_retry=actions.retry, on_session=select_session
 )
-LOG_HEIGHT = 600  # pixels; chosen: the input stays in sight on a laptop
-ASKING_LOG_HEIGHT = 420  # chosen: keeps the newest messages visible above a question
+LOG_HEIGHT = 600  # pixels, where the style sheet does not fit it to the window
 SUGGESTIONS = ("first", "second", "third")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """The containers of the page, and the model that is chosen below the input."""
+
+    log: DeltaGenerator
+    welcome: DeltaGenerator
+    above_input: DeltaGenerator
+    model: str
 
 
 def draw() -> None:
@@ -58,76 +74,94 @@ def draw() -> None:
     is_busy = session is not None and turn is None and background.is_busy(session.id)
     knowledge.settle()
     session = current_session()  # again: background work may just have changed it
-    pending = engine().pending(session.id) if session and turn is None else None
-    show_problem(actions.PROBLEM, max_chars=600)
-    left, right = st.columns([3, 2], gap="large")
-    with right:
-        model = side.draw_model(session, is_running=turn is not None)
-        if session is not None:
-            instructions_dialog.draw_button(session, is_disabled=turn is not None)
-        panel = st.empty()
-    with left:
-        height = LOG_HEIGHT if pending is None else ASKING_LOG_HEIGHT
-        log = st.container(height=height, border=False, key="chat_log", autoscroll=True)
-        welcome = log.empty()  # a separate slot that empties with the first message
+    stamp = engine().session_stamp(session.id) if session is not None else None
+    places = _places(session, turn)
+    if session is None or (session.length == 0 and turn is None):
+        _draw_empty(places, session)
+    else:
+        _draw_session(places, session, turn, is_busy=is_busy)
+    if session is not None and stamp is not None:
+        following.watch(session.id, stamp)
+
+
+def _places(session: SessionInfo | None, turn: RunningTurn | None) -> Places:
+    """Draws what stands on every chat page: the log, the input, and the tools below it."""
+    log = st.container(height=LOG_HEIGHT, border=False, key="chat_log", autoscroll=True)
+    welcome = log.empty()  # a separate slot that empties with the first message
     with st.bottom:
-        with st.container(key="chat_above_input"):  # its own, so that nothing stale stays
-            if session is not None and pending is not None:
-                draw_question(session, pending, engine().store.last_turn(session.id))
-            _unsent()
-            _stop_button(turn)
+        above_input = st.container(gap="xsmall", key="chat_above_input")
+        _input(turn)
+        with st.container(horizontal=True, gap="small", key="chat_tools"):
+            command_list.draw_list(is_disabled=turn is not None)
             session_id = session.id if session else None
             knowledge.draw_chips(session_id, is_disabled=turn is not None)
-        _input(turn)
-    if session is None or (session.length == 0 and turn is None):
-        with log, welcome.container():
-            _first_run(model, session)
-        instructions_dialog.draw_dialog()
-        knowledge.draw_dialog()
-        return
-    context, level = _context(session, turn)
-    transcript = _transcript(session, turn)
-    with right:
-        side.draw_window(panel, context, level)
-        knowledge.draw_cut(context, session)
-        if is_busy:
-            background.watch(session.id)
-        else:
-            side.draw_failure(session)
-        side.draw_cut(session)
-        compaction_buttons(
-            session,
-            engine().compactions(session.id),
-            page="chat",
-            problem=actions.PROBLEM,
-            is_disabled=turn is not None,
-        )
-        side.draw_pinned(session, transcript.pinned)
-    with log:
+            model = side.draw_model_menu(session, is_running=turn is not None)
+    return Places(log=log, welcome=welcome, above_input=above_input, model=model)
+
+
+def _draw_empty(places: Places, session: SessionInfo | None) -> None:
+    """Draws a session without messages, or none."""
+    with places.above_input:
+        show_problem(actions.PROBLEM, max_chars=600)
+        _unsent()
+        if session is not None:
+            instructions_dialog.draw_button(session, is_disabled=False)
+    with places.log, places.welcome.container():
+        _first_run(places.model, session)
+        command_list.draw_help()
+    instructions_dialog.draw_dialog()
+    knowledge.draw_dialog()
+
+
+def _draw_session(
+    places: Places, session: SessionInfo, turn: RunningTurn | None, *, is_busy: bool
+) -> None:
+    """Draws a session with messages, and follows its running turn."""
+    pending = engine().pending(session.id) if turn is None else None
+    call = _next_call(session, turn)
+    compactions = engine().store.compactions(session.id)
+    transcript = _transcript(session, turn, compactions)
+    context = call.context if call is not None else None
+    with places.above_input:
+        show_problem(actions.PROBLEM, max_chars=600)
+        with st.container(gap="xsmall", key="chat_notes"):
+            # Always as many elements: the browser keeps an earlier one while an answer streams.
+            if pending is not None:
+                draw_question(session, pending, engine().store.last_turn(session.id))
+            else:
+                draw_nothing()
+            _unsent()
+            _notes(session, context, compactions, is_busy=is_busy, is_running=turn is not None)
+            _stop_button(turn)
+        view = draw_window(session, call, transcript, compactions, is_running=turn is not None)
+    with places.log:
         _older(transcript)
         _conversation(session, transcript, context, pending, turn)
         if turn is None:
             draw_story(session)
             finding.draw_opened(session)
             finding.draw_found(session)
-    compaction_dialog()
-    instructions_dialog.draw_dialog()
-    branching.draw_dialog()
-    knowledge.draw_dialog()
+            command_list.draw_help()
+    _dialogs()
     if turn is not None:
-        with log:
+        with places.log:
             live.draw_user_message(turn.text)
-            shown_level = None if level is None or level.is_plain else level
-            live.follow(turn, session.id, panel, partial(_draw_live_window, shown_level))
+            live.follow(turn, session.id, view.draw if view is not None else None)
         st.rerun()
 
 
-def _draw_live_window(level: TriggerLevel | None, context: Context, reply_tokens: int) -> None:
-    window_panel(context, level, reply_tokens=reply_tokens)
+def _dialogs() -> None:
+    compaction_dialog()
+    instructions_dialog.draw_dialog()
+    branching.draw_dialog()
+    rule_dialog.draw_dialog()
+    knowledge.draw_dialog()
 
 
 def _stop_button(turn: RunningTurn | None) -> None:
-    if turn is not None:
+    if turn is None:
+        draw_nothing()
+    else:
         st.button(
             t("chat.stop"),
             key="chat_stop",
@@ -141,17 +175,18 @@ def _stop_button(turn: RunningTurn | None) -> None:
 def _input(turn: RunningTurn | None) -> None:
     st.chat_input(
         t("chat.placeholder"),
-        key="chat_ask",
+        key=submitting.FIELD,
         disabled=turn is not None,
         accept_file=True,
         max_upload_size=MAX_MEGABYTES,
-        on_submit=actions.submit,
+        on_submit=submitting.submit,
     )
 
 
 def _unsent() -> None:
     """Draws the text that was written beside a file that could not be read."""
     if not (text := st.session_state.get(actions.UNSENT)):
+        draw_nothing()
         return
     with st.container(border=True, gap="small", key="chat_unsent_note"):
         st.markdown(f"{t('chat.not_sent')} {plain_label(text, max_chars=600)}")
@@ -216,13 +251,8 @@ def _first_run(model: str, session: SessionInfo | None) -> None:
         st.caption(t("chat.empty_session"))
 
 
-def _context(
-    session: SessionInfo, turn: RunningTurn | None
-) -> tuple[Context | None, TriggerLevel | None]:
-    """The context of the next or the running call, and what the trigger compares.
-
-    Both are None, and the error is shown, if that fails.
-    """
+def _next_call(session: SessionInfo, turn: RunningTurn | None) -> NextCall | None:
+    """The next or the running call; None, and the error is shown, if that fails."""
     try:
         target = engine().call_target(session.id)
         level = trigger_level(target)
@@ -231,11 +261,36 @@ def _context(
         context = running or build_context(target.view, call, target.record)
     except ContextError as error:
         st.error(error_text(error), icon=":material/error:")
-        return None, None
-    return context, level
+        return None
+    # While a turn runs, what the trigger compares changes with the context.
+    is_followed = turn is not None and level.is_plain
+    return NextCall(target=target, context=context, level=None if is_followed else level)
 
 
-def _transcript(session: SessionInfo, turn: RunningTurn | None) -> Transcript:
+def _notes(
+    session: SessionInfo,
+    context: Context | None,
+    compactions: list[CompactionInfo],
+    *,
+    is_busy: bool,
+    is_running: bool,
+) -> None:
+    """Draws what happened to the context of the last turn, or still does."""
+    if is_busy:
+        background.watch(session.id)
+    else:
+        side.draw_failure(session)
+    folded = folded_by_itself(
+        compactions, session.active_compaction_id, engine().store.last_turn(session.id)
+    )
+    draw_notice(session, folded, is_disabled=is_running)
+    side.draw_cut(session)
+    knowledge.draw_cut(context, session)
+
+
+def _transcript(
+    session: SessionInfo, turn: RunningTurn | None, compactions: list[CompactionInfo]
+) -> Transcript:
     """The stored part of the transcript; the running turn is drawn live."""
     store = engine().store
     length = turn.base_length if turn is not None else finding.last_shown(session)
@@ -243,13 +298,14 @@ def _transcript(session: SessionInfo, turn: RunningTurn | None) -> Transcript:
     goes_on = turn is not None and not turn.text
     return make_transcript(
         store.messages(session.id, first, length) if length else [],
-        compactions=store.compactions(session.id),
+        compactions=compactions,
         active_id=session.active_compaction_id,
         imported=store.imported_compactions(session.id),
         turns=store.turns(session.id),
         goes_on=goes_on,
         marks=store.marks(session.id),
         signals=store.signals(session.id),
+        cuts=store.last_events(session.id, (ANSWER_CUT,)),
     )
 
 

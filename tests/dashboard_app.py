@@ -19,13 +19,24 @@ from ctxcore.reasons.values import Reason
 from ctxcore.store.sql import DATABASE_VARIABLE
 from dashboard import background, services, texts
 from dashboard.chat_page.turn_runner import TurnRunner, turn_runner
+from dashboard.widgets import choice_key
 from dashboard.wording import reason_text
 from tests.engines import quiet_litellm
 from tests.limits import HANG_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
 MAIN = ROOT / "dashboard" / "main.py"
-PAGES = ("chat", "context", "usage", "compaction", "sessions", "settings")
+PAGES = (
+    "chat",
+    "context",
+    "usage",
+    "compaction",
+    "lab",
+    "sessions",
+    "reports",
+    "settings",
+    "health",
+)
 MODEL = "scripted/demo"
 WINDOW_TOKENS = 2_000
 
@@ -58,6 +69,19 @@ class Dashboard:
         """Switches to another page."""
         self.at.switch_page(f"../pages/{page}.py")
         return self.run()
+
+    def open_row(self, key: str, option: str) -> AppTest:
+        """Opens the row with that option in the table with this key.
+
+        AppTest cannot click in a table; a browser test does.
+        """
+        assert choice_key(key) in self.at.session_state, f"no table {key!r}"
+        self.at.session_state[choice_key(key)] = option
+        return self.run()
+
+    def opened_row(self, key: str) -> object:
+        """The option of the open row in the table with this key."""
+        return self.at.session_state[choice_key(key)]
 
     def check(self) -> None:
         """The page ran through, has content, and stands in its shell."""
@@ -111,7 +135,14 @@ def open_dashboard(
 
 def _forget() -> None:
     """Lets go of what the process keeps between runs."""
-    for cached in (services._store, services._engine, services._layers, turn_runner):
+    for cached in (
+        services._housekeeping,
+        services._store,
+        services._engine,
+        services._layers,
+        services._job_runner,
+        turn_runner,
+    ):
         cached.clear()
 
 

@@ -20,6 +20,7 @@ from ctxcore.assembly.records import NOT_REBUILT, Compaction, Lineage, Runs, seq
 from ctxcore.assembly.states import CompactionState, Seen
 from ctxcore.errors import StateError
 from ctxcore.facts.facts_block import merge_blocks, render_request
+from ctxcore.facts.rule_edits import RuleEdit
 from ctxcore.messages.canonical import digest_of, digest_of_all, digest_of_words
 from ctxcore.messages.shapes.values import PassedMessages
 from ctxcore.messages.values import Message, text_message
@@ -337,6 +338,7 @@ class _Mover:
             active=None if active is None else self._record(active),
             pinned=frozenset(self._marks(state.pinned)),
             excluded=frozenset(self._marks(state.excluded, guessed)),
+            rule_edits=tuple(self._rule_edits(state.rule_edits)),
             inherited=self._inherited(active),
             left_out=state.left_out + self._truncated(active),
         )
@@ -427,6 +429,19 @@ class _Mover:
                 yield self._seqs[at + 1] - 1
             else:
                 self.notices.append(NoticeCode.MARK_DROPPED(at=at))
+
+    def _rule_edits(self, edits: Iterable[RuleEdit]) -> Iterator[RuleEdit]:
+        """They move with their messages; a dismissal outlives its message: it may be said again."""
+        out, count = frozenset(self.seen.left_out), len(self.seen.seqs()) + len(self.seen.left_out)
+        for edit in edits:
+            if edit.seq > count or edit.seq in out or edit.seq == 0:
+                yield edit
+            elif edit.seq in self._seqs:
+                yield replace(edit, seq=self._seqs[edit.seq])
+            elif edit.kind == "dismiss":
+                yield replace(edit, seq=0)
+            else:
+                self.notices.append(NoticeCode.MARK_DROPPED(at=edit.seq - 1))
 
 
 def _covered(seen: Seen, active: Compaction | None) -> int:

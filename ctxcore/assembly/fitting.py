@@ -17,6 +17,7 @@ from ctxcore.assembly.rules.values import SentNames, defined_names
 from ctxcore.assembly.states import CompactionState, Seen, to_state
 from ctxcore.budget import TokenBudget
 from ctxcore.facts.facts_block import parse_facts_block, render_facts
+from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.messages.arguments import checked_knowledge, checked_tools
 from ctxcore.messages.canonical import digest_of, digest_of_texts, digest_of_words, printable
 from ctxcore.messages.shapes.reading import read_list
@@ -173,6 +174,7 @@ def prepare(
         oversize_tokens=oversize_tokens(policy, budget),
         own=own,
         inherited=parse_facts_block(full_state.inherited) if full_state.inherited else (),
+        rule_edits=RuleEdits.of(full_state.rule_edits),
     )
     prefix = _Prefix(view, call, tools)
     return Prepared(

@@ -24,6 +24,7 @@ from ctxcore.compression.outputs import compress_with
 from ctxcore.compression.own_tools import is_own_tool
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry, RuleBook, TakenBack
+from ctxcore.facts.rule_edits import NO_EDITS, RuleEdits
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.canonical import printable
@@ -178,6 +179,9 @@ class HistoryView(Protocol):
     def anchors(self) -> Anchors:
         """Where system messages, goal, last user message and marked messages lie."""
 
+    def rule_edits(self) -> RuleEdits:
+        """What people say of the rules that were found; facts are given with these edits."""
+
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         """The facts of each message that has any, in order, with its sequence number.
 
@@ -234,7 +238,8 @@ class ListHistory:
     A tool output above `oversize_tokens` is shortened, as if it had been appended to a store; the
     short text is made when the message is first read. Messages in `own` hold only texts of this
     library: they are empty in `messages`, and given for their sizes. `inherited` are facts of
-    messages before the first, `changes` those of the system prompt.
+    messages before the first, `changes` those of the system prompt, `rule_edits` what people say
+    of the rules that are found.
     """
 
     def __init__(
@@ -248,8 +253,10 @@ class ListHistory:
         own: Mapping[int, Message] | None = None,
         inherited: Sequence[Fact] = (),
         changes: Changes = (),
+        rule_edits: RuleEdits = NO_EDITS,
     ) -> None:
         self.memo: dict[Hashable, HistoryView] = {}
+        self._rule_edits = rule_edits
         self._counter = counter
         self._oversize_tokens = oversize_tokens
         self._rows: list[Counted] = []
@@ -269,9 +276,9 @@ class ListHistory:
         self._anchors = _find_anchors(self._rows, pinned, excluded, own or (), changes)
         self._facts: list[Sequence[Fact]] = []
         self._read_to = BlockTracker()
-        self._inherited = inherited
+        self._inherited = rule_edits.apply(0, inherited)
         self._rules = RuleBook()
-        self._rules.add(0, inherited)
+        self._rules.add(0, self._inherited)
 
     def count(self) -> int:
         return len(self._rows)
@@ -300,11 +307,16 @@ class ListHistory:
     def anchors(self) -> Anchors:
         return self._anchors
 
+    def rule_edits(self) -> RuleEdits:
+        return self._rule_edits
+
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
+        edits = self._rule_edits
         for row in self._rows[len(self._facts) :]:
             self._read_to = self._read_to.next(row.message, row.seq)
             call = self._read_to.call(row.message)
-            self._facts.append(facts_of(row, call, self._rules.said_at(row.seq)))
+            known = None if edits else self._rules.said_at(row.seq)
+            self._facts.append(edits.apply(row.seq, facts_of(row, call, known)))
         return ((seq, facts) for seq, facts in enumerate([self._inherited, *self._facts]) if facts)
 
     def taken_back(self) -> TakenBack:
@@ -315,7 +327,7 @@ class ListHistory:
         for row in self._rows[self._rules.read_until : end]:
             is_known = row.seq <= len(self._facts)
             facts = self._facts[row.seq - 1] if is_known else find_rules(row.message)
-            self._rules.add(row.seq, facts)
+            self._rules.add(row.seq, self._rule_edits.apply(row.seq, facts))
         return self._rules.standing(end)
 
     def sizes(self, first: int, last: int) -> Sequence[int]:

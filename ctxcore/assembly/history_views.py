@@ -24,6 +24,7 @@ from ctxcore.assembly.prompts import Prompts, until
 from ctxcore.assembly.texts import elide_within
 from ctxcore.compression.previews import preview
 from ctxcore.facts.ledger import Entry, TakenBack
+from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, Reasoning, Text
 from ctxcore.policy.values import Policy
@@ -93,6 +94,9 @@ class AdaptedHistory:
 
     def anchors(self) -> Anchors:
         return self.view.anchors()
+
+    def rule_edits(self) -> RuleEdits:
+        return self.view.rule_edits()
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         return self.view.facts()
@@ -271,6 +275,9 @@ class PrefixHistory:
             dismissed=prompts.dismissed,
             changes=until(whole.changes, self._count),
         )
+
+    def rule_edits(self) -> RuleEdits:
+        return self._whole.rule_edits()
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         return takewhile(lambda found: found[0] <= self._count, self._whole.facts())

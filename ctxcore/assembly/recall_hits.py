@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 from typing import Final
 
+from ctxcore.assembly.arguments import told
 from ctxcore.assembly.history import Counted, HistoryView, repeats
 from ctxcore.assembly.recall_texts import heading, index_words_of, piece_of, says_the_same
 from ctxcore.messages.values import Role
@@ -15,7 +17,7 @@ from ctxcore.plain import Plain
 from ctxcore.recalling.answers import states
 from ctxcore.recalling.ranking import Found, answering_first
 from ctxcore.recalling.requests import Query, read_request
-from ctxcore.recalling.searching import search
+from ctxcore.recalling.searching import MOST_PLACES, search
 from ctxcore.tokens.families import TokenCounter
 
 # Chosen: what a message answers stands before it, and its own answer behind tool calls.
@@ -25,6 +27,7 @@ _BEHIND: Final = 3
 _GOES_ON_SHARE: Final = 0.5
 _MOST_BEFORE: Final = 6
 _MOST_BEHIND: Final = 8
+_MOST_READ: Final = 200  # messages with words of a phrase; chosen: read in milliseconds
 _NAMELESS_SHARE: Final = 0.3  # of the best score, for an answer that shares no word; chosen
 
 
@@ -69,6 +72,26 @@ class _Head:
     """The messages around it, none of which becomes a hit of its own."""
     passage: set[int]
     """The messages that belong to the hit: these, and those around others among them."""
+
+
+def find_phrase(
+    view: HistoryView, phrase: str, counter: TokenCounter, *, limit: int
+) -> list[RecalledMessage]:
+    """The messages that say a phrase word for word, oldest first; behind them those with most of
+    its words.
+    """
+    terms = [term.forms for term in read_request(phrase).terms]
+    places = view.having(terms, before=view.count() + 1, most=MOST_PLACES) if terms else []
+    shared = Counter(seq for seqs in places for seq in seqs)
+    best = sorted(shared, key=lambda seq: (-shared[seq], seq))[:_MOST_READ]
+    rows, said = _rows(view, best), _plain(phrase)
+    whole = [seq for seq in sorted(rows) if said in _plain(told(rows[seq].message))]
+    others = [seq for seq in best if seq in rows and seq not in whole]
+    return [_message(rows[seq], phrase, counter) for seq in [*whole, *others][:limit]]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def find_hits(

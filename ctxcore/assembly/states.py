@@ -24,6 +24,7 @@ from ctxcore.assembly.records import (
     working_state_to_json,
 )
 from ctxcore.errors import StateError, UnreadableError, WorkingStateError
+from ctxcore.facts.rule_edits import RULE_EDIT_KINDS, RuleEdit
 from ctxcore.messages.canonical import DIGEST_CHARS, printable_json
 from ctxcore.messages.values import JsonObject, text_message
 from ctxcore.reasons.foreign import reason_of
@@ -32,13 +33,17 @@ from ctxcore.reasons.values import Reason, TextCode, repr_fact, to_json
 from ctxcore.text.languages import detect_language
 
 T = TypeVar("T")
-VERSION: Final = 5
+VERSION: Final = 6
 """Of the form that `to_json` writes; one more for every change that older readers would misread."""
 _WITH_TEXTS: Final = 1  # its trigger and reason are texts, not codes
 _WITHOUT_ARGUMENTS: Final = 2  # it shortens none
 _WITHOUT_RECALLS: Final = 3
 _WITHOUT_LINEAGE: Final = 4
-_READ: Final = (_WITH_TEXTS, _WITHOUT_ARGUMENTS, _WITHOUT_RECALLS, _WITHOUT_LINEAGE, VERSION)
+_WITHOUT_RULE_EDITS: Final = 5
+_READ: Final = (
+    *(_WITH_TEXTS, _WITHOUT_ARGUMENTS, _WITHOUT_RECALLS, _WITHOUT_LINEAGE),
+    *(_WITHOUT_RULE_EDITS, VERSION),
+)
 _MOST: Final = 2**53 - 1  # the largest whole number that every reader of JSON keeps (RFC 8259)
 _MOST_DIGITS: Final = 40  # of a number in an error; chosen: any real number is shorter
 
@@ -102,11 +107,13 @@ class CompactionState:
     """How many messages that are not passed any more were left out without a summary."""
     recalls: Recalls = ()
     """What contexts recalled for requests, which stays behind them."""
+    rule_edits: tuple[RuleEdit, ...] = ()
+    """Which of the rules that are found are none, and which were missed; messages from 1."""
 
     @property
     def is_bound(self) -> bool:
         """Whether any of it depends on single messages."""
-        marked = self.pinned or self.excluded or self.recalls
+        marked = self.pinned or self.excluded or self.recalls or self.rule_edits
         return bool(self.active or marked or self.left_out)
 
     def to_json(self) -> JsonObject:
@@ -165,6 +172,8 @@ def _plain(value: Any) -> Any:
                 for known in fields(value)
                 for found in [getattr(value, known.name)]
             }
+        case RuleEdit():
+            return [value.kind, value.seq, value.text]
         case dict():
             return {name: _plain(inner) for name, inner in value.items()}
         case list() | tuple():
@@ -193,7 +202,8 @@ def _loaded(data: object) -> CompactionState:
     data = _with_codes(data) if version == _WITH_TEXTS else data
     data = _with_arguments(data) if version < _WITHOUT_RECALLS else data
     data = {**data, "recalls": []} if version < _WITHOUT_LINEAGE else data
-    data = _with_lineage(data) if version < VERSION else data
+    data = _with_lineage(data) if version < _WITHOUT_RULE_EDITS else data
+    data = {**data, "rule_edits": []} if version < VERSION else data
     reader = _Reader(data, "")
     state = reader.value(CompactionState)
     reader.end("version")
@@ -333,6 +343,10 @@ class _Reader:
         pairs = self._list(name, _is_seq_with_seqs, StateProblem.NO_RECALLS())
         return tuple((request, tuple(seqs)) for request, seqs in pairs)
 
+    def rule_edits(self, name: str) -> tuple[RuleEdit, ...]:
+        edits = self._list(name, _is_rule_edit, StateProblem.NO_RULE_EDITS())
+        return tuple(RuleEdit(kind=kind, seq=seq, text=text) for kind, seq, text in edits)
+
     def reason(self, name: str) -> Reason | None:
         value = self.any(name)
         try:
@@ -386,6 +400,7 @@ _BY_TYPE: Final[Mapping[str, Callable[[_Reader, str], Any]]] = {
     "tuple[tuple[int, ShortArguments], ...]": _Reader.arguments_by_seq,
     "Lineage": _Reader.lineage,
     "Recalls": _Reader.recalls,
+    "tuple[RuleEdit, ...]": _Reader.rule_edits,
     "Reason | None": _Reader.reason,
     "WorkingState": _Reader.working,
     "Compaction | None": _Reader.compaction,
@@ -419,6 +434,12 @@ def _is_seq_with_texts(pair: Any) -> bool:
 
 def _is_seq_with_seqs(pair: Any) -> bool:
     return _is_seq_with_list(pair) and all(map(_is_seq, (pair[0], *pair[1])))
+
+
+def _is_rule_edit(value: Any) -> bool:
+    if not (isinstance(value, list) and list(map(type, value)) == [str, int, str]):
+        return False
+    return value[0] in RULE_EDIT_KINDS and _is_count(value[1]) and bool(value[2].strip())
 
 
 def _is_sentence(value: Any) -> bool:

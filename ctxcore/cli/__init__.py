@@ -11,15 +11,20 @@ from typing import Annotated
 import typer
 
 from ctxcore import __version__
+from ctxcore.cli.alerts import run_alerts
 from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
 from ctxcore.cli.fitting import run_fit
+from ctxcore.cli.health import run_health
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.output import print_error
 from ctxcore.cli.policies import run_fields, run_show
+from ctxcore.cli.policy_files import run_export, run_import
+from ctxcore.cli.policy_reports import run_effects, run_history
 from ctxcore.cli.recalling import run_recall
 from ctxcore.cli.replaying import run_replay
+from ctxcore.cli.savings import run_savings, run_shadow
 from ctxcore.cli.serving import run_serve
 from ctxcore.cli.sessions import run_expand, run_sessions
 from ctxcore.cli.signals import run_signals
@@ -69,8 +74,18 @@ app.command("sessions")(run_sessions)
 app.command("expand")(run_expand)
 app.command("recall")(run_recall)
 app.command("signals")(run_signals)
+app.command("savings")(run_savings)
+app.command("shadow")(run_shadow)
+app.command("alerts")(run_alerts)
+app.command("health")(run_health)
 
-_policy = typer.Typer(no_args_is_help=True, help="See the fields of policies and their values.")
+_policy = typer.Typer(
+    no_args_is_help=True, help="See the fields of policies, their values, changes and effects."
+)
 _policy.command("fields")(run_fields)
 _policy.command("show")(run_show)
+_policy.command("export")(run_export)
+_policy.command("import")(run_import)
+_policy.command("history")(run_history)
+_policy.command("effects")(run_effects)
 app.add_typer(_policy, name="policy")

@@ -12,6 +12,7 @@ from ctxcore.reasons.values import document
 
 if TYPE_CHECKING:
     from ctxcore.assembly.rules.values import Violation
+    from ctxcore.formats.hints import Hint
     from ctxcore.formats.report import TokenReport
     from ctxcore.formats.values import Problem, RecordedCompaction, RecordedUsage, Transcript
     from ctxcore.messages.values import JsonObject, Message
@@ -43,6 +44,8 @@ class Account:
     legality: Legality
     cost: Cost
     """Of the calls whose usage the file has, by list prices."""
+    hints: tuple[Hint, ...] = ()
+    """What cost tokens for nothing, or may have."""
 
     @property
     def messages(self) -> int:
@@ -72,19 +75,21 @@ class Account:
 
 def take_account(transcript: Transcript, model: str | None, window: int | None) -> Account:
     """The account of `transcript`, counted for `model` or else the model that it names."""
+    from ctxcore.formats.hints import transcript_hints
     from ctxcore.formats.report import usage_report
     from ctxcore.tokens.catalog import model_info
-    from ctxcore.tokens.count import count_messages, count_tools, counter_for
+    from ctxcore.tokens.count import count_each, count_messages, count_tools, counter_for
+    from ctxcore.tokens.prices import list_price
 
     about = About.of(transcript, model)
     counter, messages = counter_for(about.model), transcript.messages
-    info = model_info(about.model)
+    info, counts = model_info(about.model), count_each(messages, counter)
     sent = count_messages(messages, model=about.model, tools=transcript.tools)
     return Account(
         about=about,
         roles=Counter(message.role for message in messages),
         calls=sum(len(message.calls) for message in messages),
-        report=usage_report(transcript, counter),
+        report=usage_report(transcript, counter, counts=counts),
         tools_tokens=count_tools(transcript.tools, counter),
         input_tokens=sent,
         live_tokens=_live_tokens(transcript, about.model) if transcript.compactions else sent,
@@ -95,6 +100,7 @@ def take_account(transcript: Transcript, model: str | None, window: int | None) 
         ignored=dict(transcript.ignored),
         legality=check_legality(messages, transcript.tools),
         cost=_list_cost(transcript.usage),
+        hints=tuple(transcript_hints(transcript, counter, list_price, counts=counts)),
     )
 
 
@@ -172,6 +178,15 @@ def account_document(account: Account) -> JsonObject:
         "files": [{**asdict(file), "rereads": file.rereads} for file in report.files],
         "provider_usage": asdict(report.provider) if report.provider else None,
         "cost": account.cost.document() if report.provider else None,
+        "hints": [
+            {
+                "at": hint.at,
+                "tokens": hint.tokens,
+                "dollars": hint.dollars,
+                **problem_document(hint.reason),
+            }
+            for hint in account.hints
+        ],
         "compactions": [
             {
                 "at": compaction.at,

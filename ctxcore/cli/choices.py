@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from ctxcore.budget import ASSUMED_WINDOW_TOKENS
 from ctxcore.cli.output import one_line, plural, print_note
 from ctxcore.errors import ContextError
 from ctxcore.policy.layers import PRESET_FIELD, Layer, Merged, merge
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ctxcore.compaction.plans import Answer, Confirm, Confirmation
     from ctxcore.messages.values import JsonObject
     from ctxcore.summarizers.protocol import Summarizer
+    from ctxcore.trials.values import TrialSession
 
 _ABSOLUTE = ("system_estimate_tokens", "router_tokens", "upper_tokens", "lower_tokens")
 
@@ -74,9 +76,6 @@ def check_one_budget(window: int | None, max_tokens: int | None) -> None:
         raise typer.BadParameter(problem, param_hint="--max-tokens")
 
 
-ASSUMED_WINDOW_TOKENS = 32_000  # chosen: what small models accept, where no window is known
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """The budget that all compared presets share: a window or an input."""
@@ -106,6 +105,20 @@ class Budget:
         text = f"window of {tokens:,} tokens{scope}{'' if window else source}"
         is_assumed = known is None or (window is None and info.is_assumed)
         return cls(window_tokens=tokens, max_tokens=None, text=text, is_assumed=is_assumed)
+
+    @classmethod
+    def of_session(cls, session: TrialSession, *, is_given: bool, scope: str = "") -> Budget:
+        """The budget of a stored session; `is_given`: an option named its window."""
+        if session.max_tokens is not None or session.window_tokens is None:
+            return cls.of(None, session.max_tokens, session.model, scope=scope)
+        source = ", assumed: set --window or --model" if session.is_window_assumed else ""
+        source = "" if is_given else source or ", the model's"
+        return cls(
+            window_tokens=session.window_tokens,
+            max_tokens=None,
+            text=f"window of {session.window_tokens:,} tokens{scope}{source}",
+            is_assumed=session.is_window_assumed,
+        )
 
 
 def choose_summarizer(name: str | None, model: str | None) -> Summarizer:

@@ -18,6 +18,7 @@ from ctxcore.cli.choices import (
     choose_policy,
     choose_summarizer,
 )
+from ctxcore.cli.compacting_ways import Given, ways_details, ways_document, ways_of
 from ctxcore.cli.contexts import (
     budget_line,
     context_details,
@@ -72,6 +73,13 @@ Focus = Annotated[
 ]
 Force = Annotated[bool, typer.Option("--force", help="Compact even if no trigger is reached.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Let --out overwrite a file.")]
+Compare = Annotated[
+    bool,
+    typer.Option(
+        "--compare",
+        help="Compare every preset and strategy at the end of the conversation; compact nothing.",
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Confirm compactions without asking.")]
 
 
@@ -113,6 +121,7 @@ def run_compact(
     show: options.Show = False,
     out: options.Out = None,
     overwrite: Overwrite = False,
+    compare: Compare = False,
     show_all: options.ShowAll = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -123,6 +132,9 @@ def run_compact(
     """
     policy = choose_policy(preset, window, max_tokens, config)
     check_out(out, overwrite=overwrite, option="--overwrite")
+    if compare:
+        given = Given(policy=policy, window=window, max_tokens=max_tokens, config=config)
+        raise typer.Exit(_compare(paths, model, given, only_id, as_json=as_json))
 
     def work(transcript: Transcript) -> Compacted:
         from ctxcore.compaction.compacting import compact
@@ -155,6 +167,19 @@ def run_compact(
     elif compacted:
         print_all(_table(compacted, failures=len(outcome.failures)))
     raise typer.Exit(1 if any(one.failed for one in compacted) else outcome.exit_code)
+
+
+def _compare(
+    paths: options.Paths, model: str | None, given: Given, only_id: str | None, *, as_json: bool
+) -> int:
+    """Prints the ways to compact each conversation; returns the exit code."""
+    outcome = run_over(paths, lambda transcript: ways_of(transcript, model, given), only_id=only_id)
+    if as_json:
+        documents = (ways_document(one, given.policy.name) for one in outcome.done)
+        print_json(outcome.to_dict("compact", documents))
+    else:
+        print_all([part for one in outcome.done for part in ways_details(one)])
+    return outcome.exit_code
 
 
 def _document(compacted: Compacted, preset: str, *, with_messages: bool) -> JsonObject:
@@ -201,11 +226,11 @@ def _details(compacted: Compacted, preset: str, *, show: bool) -> Iterator[Rende
             ("outcome", _outcome(result)),
             ("focus", one_line(compacted.focus)),
             ("written by", _writer(compacted)),
-            ("unsupported", _unsupported(result)),
+            ("without a source", _unsupported(result)),
             ("doubtful", _doubtful(result)),
-            ("trigger", str(result.trigger or "")),
+            ("why", str(result.trigger or "")),
             ("next call", next_call(result.effect) if result.applied else ""),
-            ("unseen", unseen(result.effect)),
+            ("did not fit", unseen(result.effect)),
             ("folded", plural(result.messages_removed, "message") if result.applied else ""),
             ("facts lost", _lost(result)),
             ("facts restored", _first_of(result.facts_restored)),

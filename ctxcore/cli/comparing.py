@@ -1,10 +1,10 @@
-"""`ctxcore compare`: simulates conversations under every preset and prints a row for each."""
+"""`ctxcore compare`: tries policies on conversations and prints a row for each."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,16 +12,11 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli import options
-from ctxcore.cli.choices import (
-    ASSUMED_WINDOW_TOKENS,
-    Budget,
-    check_one_budget,
-    choose_summarizer,
-)
+from ctxcore.budget import ASSUMED_WINDOW_TOKENS
+from ctxcore.cli import options, trying
+from ctxcore.cli.choices import Budget, choose_summarizer
 from ctxcore.cli.output import (
     ESTIMATED,
-    Advance,
     amount,
     one_line,
     plural,
@@ -29,22 +24,26 @@ from ctxcore.cli.output import (
     print_json,
     progress,
 )
-from ctxcore.cli.running import About, run_over, shows_details
+from ctxcore.cli.running import About, shows_details
+from ctxcore.cli.sessions import User
 from ctxcore.cli.tables import add_row, closing, facts, make_table, section
-from ctxcore.policy.values import Policy
+from ctxcore.tokens.costs import dollars_text
 
 if TYPE_CHECKING:
-    from ctxcore.compaction.simulation import Recording
-    from ctxcore.formats.values import Transcript
-    from ctxcore.messages.values import JsonObject
+    from ctxcore.messages.values import JsonObject, JsonValue
+    from ctxcore.trials.candidates import Candidate
+    from ctxcore.trials.values import Figures, Trial, TriedSession
 
 _BAR_MESSAGES = 500  # chosen: fewer are compared before a bar could be seen
 _BAR_FILES = 4  # from so many files on, a bar counts files instead
+_UNKNOWN = "–"
 _LEGEND = (
-    "cuts: compactions that dropped messages without a summary",
-    "refused: contexts that at least one provider would reject",
+    "none: everything is sent as it is, and a call that does not fit is refused",
+    "refused: calls that a provider would reject",
     "over: calls whose required messages did not fit",
-    "sent: tokens of all calls",
+    "cuts: compactions that dropped messages without a summary",
+    "reused: what a prompt cache can reuse",
+    "literals, facts, rules: the share that is there when it is needed",
 )
 
 Window = Annotated[
@@ -53,184 +52,167 @@ Window = Annotated[
         "--window",
         metavar="TOKENS",
         min=1,
-        help=f"Window for all presets; default: the model's, or {ASSUMED_WINDOW_TOKENS:,}.",
+        help=f"Window for all policies; default: the model's, or {ASSUMED_WINDOW_TOKENS:,}.",
     ),
 ]
-Times = Annotated[bool, typer.Option("--times", help="Show how long each preset took.")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """The numbers of one preset, for one conversation or for several together."""
-
-    preset: str
-    kept: int
-    compressed: int
-    folded: int
-    dropped: int
-    compactions: int
-    summaries: int
-    truncations: int
-    illegal: int
-    """Contexts of which some provider would refuse something."""
-    over: int
-    """Calls whose context could not be built: what must be kept did not fit."""
-    peak_tokens: int
-    end_tokens: int
-    sent_tokens: int
-    seconds: float
-
-    @classmethod
-    def total(cls, rows: Sequence[Row]) -> Row:
-        """The sums of one preset's rows; the peak is the largest."""
-        columns = {field.name: [getattr(row, field.name) for row in rows] for field in fields(cls)}
-        peak, _ = max(columns.pop("peak_tokens")), columns.pop("preset")
-        sums = {name: sum(values) for name, values in columns.items()}
-        return cls(preset=rows[0].preset, peak_tokens=peak, **sums)
+Times = Annotated[bool, typer.Option("--times", help="Show how long each policy took.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """One conversation under every preset."""
+    """One conversation under every candidate."""
 
     about: About
-    messages: int
-    calls: int
     budget: Budget
-    is_exact: bool
-    rows: tuple[Row, ...]
+    tried: TriedSession
+    seconds: tuple[float, ...]
+    """How long each candidate took."""
 
 
 def run_compare(
-    paths: options.Paths,
+    paths: trying.Paths = None,
+    sessions: trying.Sessions = None,
+    presets: trying.Presets = None,
+    changes: trying.Changes = None,
+    baselines: trying.Baselines = None,
+    config: options.Config = None,
     window: Window = None,
     max_tokens: options.MaxTokens = None,
     model: options.Model = None,
     summarizer: options.SummarizerModel = None,
+    database: options.Database = None,
+    user: User = "local",
     only_id: options.ConversationId = None,
+    html: trying.HtmlFile = None,
+    csv: trying.CsvFile = None,
+    overwrite: trying.Overwrite = False,
     times: Times = False,
     show_all: options.ShowAll = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Walk through conversations under every preset, with one window for all.
+    """Walk through conversations under several policies, with one window for all.
 
-    Each recorded answer counts as one call to a model; compactions happen where a preset would
-    have made them, and confirmations are answered with yes. Numbers of several conversations
-    are added up.
+    Each recorded answer counts as one call to a model; compactions happen where a policy would
+    have made them, and confirmations are answered with yes. Beside the policies stand no
+    compaction and a simple program. Numbers of several conversations are added up.
     """
-    check_one_budget(window, max_tokens)
-    has_bar = len(paths) < _BAR_FILES and not any(path.is_dir() for path in paths)
+    source = trying.Source(
+        paths=paths or (),
+        session_ids=sessions or (),
+        only_id=only_id,
+        database=database,
+        user=user,
+        model=model,
+        window=window,
+        max_tokens=max_tokens,
+        scope=" for all",
+    )
+    source.check()
+    reports = trying.Reports(html=html, csv=csv, overwrite=overwrite)
+    reports.check()
+    choice = trying.choose_candidates(
+        presets, changes, baselines, config, has_sessions=bool(sessions), compares=True
+    )
+    has_bar = len(source.paths) < _BAR_FILES and not any(path.is_dir() for path in source.paths)
 
-    def work(transcript: Transcript) -> Compared:
-        about = About.of(transcript, model)
-        budget = Budget.of(window, max_tokens, about.model, scope=" for all")
-        return _compare(transcript, about, budget, summarizer, has_bar=has_bar)
+    def work(subject: trying.Subject) -> Compared:
+        return _compare(subject, choice.candidates, summarizer, has_bar=has_bar)
 
-    outcome = run_over(paths, work, only_id=only_id)
+    outcome = trying.run_subjects(source, work, today=choice.today, config=config)
     compared = outcome.done
     if as_json:
-        document = outcome.to_dict("compare", map(_document, compared))
-        print_json({**document, "totals": [_row_document(row) for row in _total_rows(compared)]})
-    elif shows_details(paths, outcome, show_all=show_all):
-        print_all([part for one in compared for part in _details(one, times=times)])
+        document = outcome.to_dict(
+            "compare", (_document(one, choice, times=times) for one in compared)
+        )
+        print_json({**document, "totals": _total_documents(compared, choice)})
+    elif shows_details(source.paths, outcome, show_all=show_all):
+        print_all([part for one in compared for part in _details(one, choice, times=times)])
     elif compared:
-        print_all(_total_views(compared, times=times, failures=len(outcome.failures)))
+        failures = len(outcome.failures)
+        print_all(_total_views(compared, choice, times=times, failures=failures))
+    reports.write(choice.candidates, [one.tried for one in compared])
     raise typer.Exit(outcome.exit_code)
 
 
 def _compare(
-    transcript: Transcript, about: About, budget: Budget, summarizer: str | None, *, has_bar: bool
-) -> Compared:
-    from ctxcore.compaction.simulation import Recording
-    from ctxcore.tokens.count import counter_for
-
-    recording = Recording(transcript.messages, model=about.model, tools=transcript.tools)
-    names, count = Policy.presets(), len(recording.messages)
-    is_shown = has_bar and count >= _BAR_MESSAGES
-    with progress("comparing", len(names) * count, is_shown=is_shown) as advance:
-        simulated = [
-            _simulate(recording, name, budget, summarizer, about.model, advance) for name in names
-        ]
-    return Compared(
-        about=about,
-        messages=count,
-        calls=simulated[0][0],
-        budget=budget,
-        is_exact=counter_for(about.model).is_exact,
-        rows=tuple(row for _, row in simulated),
-    )
-
-
-def _simulate(
-    recording: Recording,
-    preset: str,
-    budget: Budget,
+    subject: trying.Subject,
+    candidates: Sequence[Candidate],
     summarizer: str | None,
-    model: str | None,
-    advance: Advance,
-) -> tuple[int, Row]:
-    """The number of calls, and the row of a preset."""
-    from ctxcore.compaction.simulation import Walk
+    *,
+    has_bar: bool,
+) -> Compared:
+    from ctxcore.replay.replaying import run_to_end
+    from ctxcore.trials.running import Trying, tried_session
 
-    begun, seen = time.perf_counter(), 0
-    walk = Walk(
-        recording,
-        Policy.preset(preset),
-        window_tokens=budget.window_tokens,
-        max_tokens=budget.max_tokens,
-        summarizer=choose_summarizer(summarizer, model),
+    session, replays, seconds = subject.session, [], []
+    one, count = Trying(session), len(session.messages)
+    is_shown = has_bar and count >= _BAR_MESSAGES
+    with progress("comparing", len(candidates) * count, is_shown=is_shown) as advance:
+        for candidate in candidates:
+            begun = time.perf_counter()
+            writer = choose_summarizer(summarizer, session.model)
+            replays.append(run_to_end(one.under(candidate, summarizer=writer), advance))
+            seconds.append(time.perf_counter() - begun)
+    return Compared(
+        about=subject.about,
+        budget=subject.budget,
+        tried=tried_session(session, candidates, replays),
+        seconds=tuple(seconds),
     )
-    for call in walk:
-        advance(call.at - seen)
-        seen = call.at
-    advance(len(recording.messages) - seen)
-    result, seconds = walk.result(), time.perf_counter() - begun
-    verdicts = result.verdicts
-    row = Row(
-        preset=preset,
-        kept=verdicts["kept"] + verdicts["recalled"],
-        compressed=verdicts["compressed"],
-        folded=verdicts["summarized"],
-        dropped=verdicts["dropped"],
-        compactions=len(result.compactions),
-        summaries=result.summaries,
-        truncations=result.truncations,
-        illegal=result.illegal_calls,
-        over=result.over_calls,
-        peak_tokens=result.peak_tokens,
-        end_tokens=result.final_tokens,
-        sent_tokens=result.sent_tokens,
-        seconds=seconds,
-    )
-    return len(result.calls), row
 
 
-def _total_rows(compared: Sequence[Compared]) -> list[Row]:
-    """A row a preset, over all conversations."""
-    return [Row.total(rows) for rows in zip(*(one.rows for one in compared), strict=True)]
+def _trial(compared: Sequence[Compared], choice: trying.Choice) -> Trial:
+    from ctxcore.trials.values import Trial
+
+    return Trial(candidates=choice.candidates, sessions=tuple(one.tried for one in compared))
 
 
-def _document(compared: Compared) -> JsonObject:
+def _calls(tried: TriedSession) -> int:
+    return tried.tried[0].figures.calls
+
+
+def _document(compared: Compared, choice: trying.Choice, *, times: bool) -> JsonObject:
+    tried = compared.tried
+    rows: list[JsonObject] = [
+        {"policy": one.candidate, **one.figures.document(), **_timed(seconds, times=times)}
+        for one, seconds in zip(tried.tried, compared.seconds, strict=True)
+    ]
     return {
         **compared.about.to_dict(),
-        "messages": compared.messages,
-        "calls": compared.calls,
-        "window_tokens": compared.budget.window_tokens,
-        "max_tokens": compared.budget.max_tokens,
-        "window_is_assumed": compared.budget.is_assumed,
-        "is_exact": compared.is_exact,
-        "presets": [_row_document(row) for row in compared.rows],
+        "messages": tried.messages,
+        "calls": _calls(tried),
+        "window_tokens": tried.window_tokens,
+        "max_tokens": tried.max_tokens,
+        "window_is_assumed": tried.is_window_assumed,
+        "is_exact": tried.is_exact,
+        "policies": [*rows],
     }
 
 
-def _row_document(row: Row) -> JsonObject:
-    return {**asdict(row), "seconds": round(row.seconds, 3)}
+def _timed(seconds: float, *, times: bool) -> JsonObject:
+    return {"seconds": round(seconds, 3)} if times else {}
 
 
-def _details(compared: Compared, *, times: bool) -> Iterator[RenderableType]:
-    """One conversation under every preset."""
+def _total_documents(compared: Sequence[Compared], choice: trying.Choice) -> list[JsonValue]:
+    from ctxcore.trials.comparing import compared_rows
+
+    return [
+        {
+            "policy": candidate.name,
+            "kind": candidate.kind,
+            "overrides": candidate.overrides,
+            "change_share": None if change is None else round(change, 4),
+            **figures.document(),
+        }
+        for candidate, figures, change in compared_rows(_trial(compared, choice))
+    ]
+
+
+def _details(compared: Compared, choice: trying.Choice, *, times: bool) -> Iterator[RenderableType]:
+    """One conversation under every candidate."""
     yield compared.about.heading()
-    messages, calls = plural(compared.messages, "message"), plural(compared.calls, "call")
+    tried = compared.tried
+    messages, calls = plural(tried.messages, "message"), plural(_calls(tried), "call")
     yield facts(
         (
             ("model", one_line(compared.about.model or "not named")),
@@ -238,56 +220,85 @@ def _details(compared: Compared, *, times: bool) -> Iterator[RenderableType]:
             ("recorded", f"{messages}, {calls} to a model"),
         )
     )
-    yield from _views(compared.rows, is_exact=compared.is_exact, times=times, failures=0)
+    yield from _views([compared], choice, times=times, failures=0)
     yield Text()
 
 
 def _total_views(
-    compared: Sequence[Compared], *, times: bool, failures: int
+    compared: Sequence[Compared], choice: trying.Choice, *, times: bool, failures: int
 ) -> Iterator[RenderableType]:
     """All conversations together."""
-    is_exact = all(one.is_exact for one in compared)
     assumed = sum(one.budget.is_assumed for one in compared)
     count = plural(len(compared), "conversation")
-    messages = plural(sum(one.messages for one in compared), "message")
-    calls = plural(sum(one.calls for one in compared), "call")
+    messages = plural(sum(one.tried.messages for one in compared), "message")
+    calls = plural(sum(_calls(one.tried) for one in compared), "call")
     budgets = {one.budget.text for one in compared}
     is_shared = len(budgets) == 1
     budget = budgets.pop() if is_shared else "the window of each one's model"
     rest = f"; {assumed:,} assumed" if assumed and is_shared else ""
     yield Text(f"{count}, {messages}, {calls} to a model · {budget}{rest}")
-    yield from _views(_total_rows(compared), is_exact=is_exact, times=times, failures=failures)
+    yield from _views(compared, choice, times=times, failures=failures)
 
 
 def _views(
-    rows: Sequence[Row], *, is_exact: bool, times: bool, failures: int
+    compared: Sequence[Compared], choice: trying.Choice, *, times: bool, failures: int
 ) -> Iterator[RenderableType]:
-    yield section("On the way", "compactions and calls")
-    yield _calls_table(rows, is_exact=is_exact, times=times)
+    from ctxcore.trials.report import reference_name
+
+    trial = _trial(compared, choice)
+    reference = reference_name(trial)
+    seconds = [sum(took) for took in zip(*(one.seconds for one in compared), strict=True)]
+    yield section("On the way", "what is sent, what it costs, and what it takes")
+    yield _calls_table(trial, seconds if times else None)
+    yield section("There when needed", "at the calls that use it; the cost with a prompt cache")
+    yield _kept_table(trial, reference)
     yield section("At the end", "what happened to the messages, and the size of the next call")
-    yield _end_table(rows, is_exact=is_exact)
-    yield from closing([*_LEGEND, *([] if is_exact else [ESTIMATED])], failures)
+    yield _end_table(trial)
+    yield from closing([*_LEGEND, *([] if trial.is_exact else [ESTIMATED])], failures)
 
 
-def _calls_table(rows: Sequence[Row], *, is_exact: bool, times: bool) -> Table:
+def _calls_table(trial: Trial, seconds: Sequence[float] | None) -> Table:
     columns = (">compactions", ">summaries", ">cuts", ">refused", ">over", ">sent")
-    table = make_table("preset", *columns, *((">seconds",) if times else ()))
-    for row in rows:
-        counts = (row.compactions, row.summaries, row.truncations, row.illegal, row.over)
+    table = make_table("policy", *columns, *((">seconds",) if seconds else ()))
+    for at, (candidate, one) in enumerate(zip(trial.candidates, trial.totals, strict=True)):
+        counts = (one.compactions, one.summaries, one.cuts, one.rejected, one.over)
         add_row(
             table,
-            row.preset,
+            one_line(candidate.name),
             *(f"{count:,}" for count in counts),
-            amount(row.sent_tokens, is_exact=is_exact),
-            *((f"{row.seconds:.1f}",) if times else ()),
+            amount(one.sent_tokens, is_exact=trial.is_exact),
+            *((f"{seconds[at]:.1f}",) if seconds else ()),
         )
     return table
 
 
-def _end_table(rows: Sequence[Row], *, is_exact: bool) -> Table:
-    table = make_table("preset", ">kept", ">shortened", ">folded", ">dropped", ">tokens")
-    for row in rows:
-        counts = (row.kept, row.compressed, row.folded, row.dropped)
-        size = amount(row.end_tokens, is_exact=is_exact)
-        add_row(table, row.preset, *(f"{count:,}" for count in counts), size)
+def _kept_table(trial: Trial, reference: str | None) -> Table:
+    from ctxcore.trials.comparing import compared_rows
+    from ctxcore.trials.report import change_text, share_text
+
+    against = (f">vs {one_line(reference)}",) if reference else ()
+    table = make_table("policy", ">cost", *against, ">reused", ">literals", ">facts", ">rules")
+    for candidate, one, change in compared_rows(trial):
+        shares = (one.reuse_share, one.literals_share, one.facts_share, one.rules_share)
+        add_row(
+            table,
+            one_line(candidate.name),
+            _UNKNOWN if one.cost is None else dollars_text(one.cost),
+            *((change_text(change, _UNKNOWN),) if against else ()),
+            *(share_text(share, _UNKNOWN) for share in shares),
+        )
     return table
+
+
+def _end_table(trial: Trial) -> Table:
+    table = make_table("policy", ">kept", ">shortened", ">folded", ">dropped", ">tokens")
+    for candidate, one in zip(trial.candidates, trial.totals, strict=True):
+        add_row(table, one_line(candidate.name), *_end_cells(one, is_exact=trial.is_exact))
+    return table
+
+
+def _end_cells(one: Figures, *, is_exact: bool) -> Iterator[str]:
+    """What became of the messages; a next call that cannot be made has no size."""
+    counts = (one.kept, one.shortened, one.folded, one.dropped)
+    yield from (f"{count:,}" for count in counts)
+    yield amount(one.end_tokens, is_exact=is_exact) if one.end_tokens else _UNKNOWN

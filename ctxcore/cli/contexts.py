@@ -142,7 +142,7 @@ def _verdict_table(context: Context) -> Table:
     """Runs of messages with one verdict and reason, tokens before and after."""
     is_exact = context.is_exact
     runs = _joined_runs(context.runs)
-    table = make_table("messages", "verdict", "*reason", ">before", ">after")
+    table = make_table("messages", "becomes", "*reason", ">before", ">after")
     for run in runs[:_MOST_RUNS]:
         places = f"{run.first:,}" if run.first == run.last else f"{run.first:,}-{run.last:,}"
         sizes = (

@@ -19,6 +19,7 @@ from ctxcore.cli.output import (
     ESTIMATED,
     amount,
     cost_text,
+    known_dollars,
     one_line,
     percent,
     plural,
@@ -48,6 +49,7 @@ _WIDE_CELLS = 100  # chosen: all columns fit beside a name
 _NARROW_CELLS = 76  # chosen: below it, names need the room of columns that are mostly empty
 _MOST_FILES = 12  # chosen: with _MOST_PROBLEMS, details of one file fit two screens
 _MOST_PROBLEMS = 10
+_MOST_HINTS = 5
 _SUMMARY_CHARS = 120  # chosen: two lines of a narrow column
 _IN_JSON = "(--json lists all)"
 
@@ -62,10 +64,16 @@ Window = Annotated[
 ]
 
 
+AllHints = Annotated[
+    bool, typer.Option("--hints", help="All hints at what costs tokens, not the first five.")
+]
+
+
 def run_inspect(
     paths: options.Paths,
     model: options.Model = None,
     window: Window = None,
+    all_hints: AllHints = False,
     only_id: options.ConversationId = None,
     show_all: options.ShowAll = False,
     as_json: options.AsJson = False,
@@ -82,13 +90,13 @@ def run_inspect(
         document = outcome.to_dict("inspect", map(account_document, accounts))
         print_json({**document, "totals": totals_document(accounts)})
     elif shows_details(paths, outcome, show_all=show_all):
-        print_all([part for account in accounts for part in _details(account)])
+        print_all([part for account in accounts for part in _details(account, all_hints)])
     elif accounts:
         print_all(_table(accounts, failures=len(outcome.failures)))
     raise typer.Exit(outcome.exit_code)
 
 
-def _details(account: Account) -> Iterator[RenderableType]:
+def _details(account: Account, all_hints: bool) -> Iterator[RenderableType]:
     yield account.about.heading()
     yield facts(_facts(account))
     report = account.report
@@ -105,6 +113,8 @@ def _details(account: Account) -> Iterator[RenderableType]:
     if report.provider:
         yield section("What the provider reported", "each call once")
         yield facts(_provider_facts(report.provider, account))
+    if account.hints:
+        yield from _hints_view(account, None if all_hints else _MOST_HINTS)
     if account.compactions:
         yield section("Compactions recorded in the file")
         yield _compactions_table(account.compactions)
@@ -222,13 +232,27 @@ def _provider_facts(provider: ProviderTotals, account: Account) -> Iterator[tupl
     )
     if unattributed is not None:
         yield (
-            "unattributed",
+            "in no message",
             f"{unattributed:,} of the first call: system prompt and tools that are not in the file",
         )
 
 
+def _hints_view(account: Account, most: int | None) -> Iterator[RenderableType]:
+    """The hints with the most tokens; messages count from 0 as everywhere in this command."""
+    yield section("Hints", "what these tokens cost in all calls together")
+    table = make_table(">tokens", ">cost", ">message", "*hint")
+    for hint in account.hints[:most]:
+        tokens = amount(hint.tokens, is_exact=account.report.is_exact)
+        at = "" if hint.at is None else f"{hint.at:,}"
+        add_row(table, tokens, known_dollars(hint.dollars), at, one_line(str(hint.reason)))
+    left = 0 if most is None else len(account.hints) - most
+    if left > 0:
+        add_row(table, "", "", "", f"… and {plural(left, 'more hint')} (--hints lists all)")
+    yield table
+
+
 def _compactions_table(compactions: Sequence[RecordedCompaction]) -> Table:
-    table = make_table(">before message", ">tokens before", "trigger", "recorded at", "*summary")
+    table = make_table(">before message", ">tokens before", "why", "recorded at", "*summary")
     for one in compactions:
         summary = one_line(one.summary)
         add_row(

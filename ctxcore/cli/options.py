@@ -19,6 +19,7 @@ Paths = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON document and nothing else on stdout.")
 ]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV, for spreadsheets.")]
 Database = Annotated[
     str | None,
     typer.Option(

@@ -10,7 +10,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import Console, RenderableType
 
+from ctxcore.csv_text import csv_text
 from ctxcore.tokens.costs import Cost, dollars_text
 
 if TYPE_CHECKING:
@@ -79,9 +80,14 @@ def percent(ratio: float) -> str:
     return "99 %" if 0.99 < ratio < 1 else f"{ratio:.0%}".replace("%", " %")
 
 
+def known_dollars(dollars: float | None) -> str:
+    """US dollars, or that they are not known."""
+    return "unknown" if dollars is None else dollars_text(dollars)
+
+
 def cost_text(cost: Cost) -> str:
     """What calls cost, and why the cost of some is not known."""
-    known = "unknown" if cost.dollars is None else dollars_text(cost.dollars)
+    known = known_dollars(cost.dollars)
     gaps = (f"{plural(gap.calls, 'call')} unknown: {gap.reason}" for gap in cost.unknown)
     return one_line(" · ".join((known, *gaps)))
 
@@ -133,17 +139,27 @@ def print_json(document: JsonValue) -> None:
     typer.echo(json_escape(text))
 
 
-def check_out(path: Path | None, *, overwrite: bool, option: str) -> None:
-    """Refuse a path for `--out` that cannot be written, before any work is done."""
+def print_csv(rows: Sequence[Mapping[str, object]]) -> None:
+    """Print rows as CSV; control characters of texts are escaped."""
+    shown = [
+        {name: escape(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in rows
+    ]
+    _escape_unencodable()
+    typer.echo(csv_text(shown), nl=False)
+
+
+def check_out(path: Path | None, *, overwrite: bool, option: str, hint: str = "--out") -> None:
+    """Refuse a path of the option `hint` that cannot be written, before any work is done."""
     if path is None:
         return
     if path.is_dir():
-        raise typer.BadParameter(f"{str(path)!r} is a folder", param_hint="--out")
+        raise typer.BadParameter(f"{str(path)!r} is a folder", param_hint=hint)
     if not path.absolute().parent.is_dir():
-        raise typer.BadParameter(f"no folder {str(path.parent)!r} to write in", param_hint="--out")
+        raise typer.BadParameter(f"no folder {str(path.parent)!r} to write in", param_hint=hint)
     if path.exists() and not overwrite:
         problem = f"{str(path)!r} exists; pass {option} to overwrite it"
-        raise typer.BadParameter(problem, param_hint="--out")
+        raise typer.BadParameter(problem, param_hint=hint)
 
 
 def write_messages(
@@ -155,9 +171,14 @@ def write_messages(
     else:
         lines = ({"id": own_id, "messages": messages} for own_id, messages in named)
         text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+    write_file(path, (json_escape(text) + "\n").encode(), overwrite=overwrite)
+
+
+def write_file(path: Path, data: bytes, *, overwrite: bool) -> None:
+    """Write a file and say so, or say why it cannot be written."""
     try:
-        with path.open("w" if overwrite else "x", encoding="utf-8", newline="\n") as file:
-            file.write(json_escape(text) + "\n")
+        with path.open("wb" if overwrite else "xb") as file:
+            file.write(data)
     except OSError as error:
         print_error(f"{path} cannot be written: {error.strerror or error}")
         raise typer.Exit(1) from error

@@ -36,6 +36,7 @@ Beside = Annotated[
 AsMarkdown = Annotated[
     bool, typer.Option("--markdown", help="Print the tables of docs/configuration.md.")
 ]
+AsYaml = Annotated[bool, typer.Option("--yaml", help="Print a YAML file that `--config` takes.")]
 Named = Annotated[
     str | None,
     typer.Argument(
@@ -62,13 +63,19 @@ def run_fields(
         print_all([fields_table(declared, Policy.preset(preset) if preset else None)])
 
 
-def run_show(preset: Named = None, config: Config = None, as_json: AsJson = False) -> None:
+def run_show(
+    preset: Named = None, config: Config = None, as_json: AsJson = False, as_yaml: AsYaml = False
+) -> None:
     """Show the policy from preset, file and environment, and where each value is set."""
     check_preset(preset, hint="PRESET")
     merged = merged_policy(preset, config)
     declared = list(fields_of(Policy).values())
     if as_json:
         print_json(to_document("policy show", [_policy_document(declared, merged)]))
+    elif as_yaml:
+        from ctxcore.settings.writing import to_yaml, whole_policy
+
+        print_text(to_yaml(whole_policy(merged.policy)).rstrip("\n"))
     else:
         print_all([_policy_table(declared, merged)])
 

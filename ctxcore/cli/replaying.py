@@ -12,8 +12,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli import options
-from ctxcore.cli.choices import Budget, check_one_budget, choose_presets
+from ctxcore.cli import options, trying
+from ctxcore.cli.choices import Budget, choose_presets
 from ctxcore.cli.contexts import next_call, unseen
 from ctxcore.cli.output import (
     ESTIMATED,
@@ -26,17 +26,18 @@ from ctxcore.cli.output import (
     progress,
 )
 from ctxcore.cli.replaying_recorded import lost_lines, run_recorded
-from ctxcore.cli.running import About, run_over, shows_details
+from ctxcore.cli.running import About, shows_details
+from ctxcore.cli.sessions import User
 from ctxcore.cli.tables import add_row, closing, facts, make_table, section
-from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.tokens.costs import dollars_text
 
 if TYPE_CHECKING:
-    from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
     from ctxcore.replay.values import Replay, ReplayedCall, ReplayedCompaction
     from ctxcore.tokens.prices import Price
+    from ctxcore.trials.candidates import Candidate
+    from ctxcore.trials.values import TriedSession
 
 GivenPrices = Mapping[str, float | None]
 _UNKNOWN = "–"
@@ -50,14 +51,6 @@ _LEGEND = (
     "there: share of earlier literals that the context still holds when they are used",
 )
 
-Presets = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--preset",
-        metavar="NAME",
-        help=f"One of {', '.join(Policy.presets())}; repeat for several. Default: default.",
-    ),
-]
 Recorded = Annotated[
     bool,
     typer.Option("--recorded", help="Report on the compactions that the recording program made."),
@@ -89,18 +82,31 @@ PriceOut = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
-    """One conversation under each of the presets."""
+    """One conversation under each candidate."""
 
     about: About
-    messages: int
     budget: Budget
-    is_exact: bool
+    tried: TriedSession
     replays: tuple[Replay, ...]
+
+    @property
+    def messages(self) -> int:
+        """How many messages it has."""
+        return self.tried.messages
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its tokens are counted exactly."""
+        return self.tried.is_exact
 
 
 def run_replay(
-    paths: options.Paths,
-    presets: Presets = None,
+    paths: trying.Paths = None,
+    sessions: trying.Sessions = None,
+    presets: trying.Presets = None,
+    changes: trying.Changes = None,
+    baselines: trying.Baselines = None,
+    config: options.Config = None,
     window: options.Window = None,
     max_tokens: options.MaxTokens = None,
     model: options.Model = None,
@@ -109,81 +115,91 @@ def run_replay(
     price_cached: PriceCached = None,
     price_write: PriceWrite = None,
     price_out: PriceOut = None,
+    database: options.Database = None,
+    user: User = "local",
     only_id: options.ConversationId = None,
+    html: trying.HtmlFile = None,
+    csv: trying.CsvFile = None,
+    overwrite: trying.Overwrite = False,
     show_all: options.ShowAll = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Replay conversations call by call: prompt cache, cost, and what was available when needed.
 
-    Each recorded answer counts as one call to a model; compactions happen where a preset would
-    have made them, with extractive summaries, and confirmations are answered with yes.
+    Each recorded answer counts as one call to a model; compactions happen where a policy would
+    have made them, with extractive summaries, and confirmations are answered with yes. Without
+    another policy it is that of file, environment or session, else `default`.
     """
-    check_one_budget(window, max_tokens)
-    names = choose_presets(presets)
+    source = trying.Source(
+        paths=paths or (),
+        session_ids=sessions or (),
+        only_id=only_id,
+        database=database,
+        user=user,
+        model=model,
+        window=window,
+        max_tokens=max_tokens,
+    )
+    source.check()
     if recorded:
-        raise typer.Exit(run_recorded(paths, names, model, only_id=only_id, as_json=as_json))
+        names = choose_presets(presets)
+        code = run_recorded(source.paths, names, model, only_id=only_id, as_json=as_json)
+        raise typer.Exit(code)
+    reports = trying.Reports(html=html, csv=csv, overwrite=overwrite)
+    reports.check()
+    choice = trying.choose_candidates(
+        presets, changes, baselines, config, has_sessions=bool(sessions), compares=False
+    )
     given = {
         "input": price_in,
         "cached": price_cached,
         "cache_write": price_write,
         "output": price_out,
     }
-
-    def work(transcript: Transcript) -> Replayed:
-        about = About.of(transcript, model)
-        budget = Budget.of(window, max_tokens, about.model)
-        return _replay(transcript, about, budget, names, given)
-
-    outcome = run_over(paths, work, only_id=only_id)
+    outcome = trying.run_subjects(
+        source,
+        lambda subject: _replay(subject, choice.candidates),
+        today=choice.today,
+        price=lambda known: _price(known, given),
+        config=config,
+    )
     if as_json:
         print_json(outcome.to_dict("replay", map(_document, outcome.done)))
-    elif shows_details(paths, outcome, show_all=show_all):
+    elif shows_details(source.paths, outcome, show_all=show_all):
         print_all([part for one in outcome.done for part in _details(one)])
     elif outcome.done:
         print_all(_total_views(outcome.done, failures=len(outcome.failures)))
+    reports.write(choice.candidates, [one.tried for one in outcome.done])
     raise typer.Exit(outcome.exit_code)
 
 
-def _replay(
-    transcript: Transcript, about: About, budget: Budget, names: Sequence[str], given: GivenPrices
-) -> Replayed:
-    from ctxcore.compaction.simulation import Recording
-    from ctxcore.replay.replaying import Replaying
-    from ctxcore.tokens.count import counter_for
+def _replay(subject: trying.Subject, candidates: Sequence[Candidate]) -> Replayed:
+    from ctxcore.replay.replaying import run_to_end
+    from ctxcore.trials.running import Trying, tried_session
 
-    recording = Recording(transcript.messages, model=about.model, tools=transcript.tools)
-    count = len(recording.messages)
-    replaying = Replaying(recording, price=_price(about.model, given))
-    with progress("replaying", len(names) * count, is_shown=count >= _BAR_MESSAGES) as advance:
-        replays = [
-            replaying.under(
-                Policy.preset(name),
-                window_tokens=budget.window_tokens,
-                max_tokens=budget.max_tokens,
-                advance=advance,
-            )
-            for name in names
-        ]
+    session = subject.session
+    one, count = Trying(session), len(session.messages)
+    is_shown = count >= _BAR_MESSAGES
+    with progress("replaying", len(candidates) * count, is_shown=is_shown) as advance:
+        replays = [run_to_end(one.under(candidate), advance) for candidate in candidates]
     return Replayed(
-        about=about,
-        messages=count,
-        budget=budget,
-        is_exact=counter_for(about.model).is_exact,
+        about=subject.about,
+        budget=subject.budget,
+        tried=tried_session(session, candidates, replays),
         replays=tuple(replays),
     )
 
 
-def _price(model: str | None, given: GivenPrices) -> Price | None:
+def _price(listed: Price | None, given: GivenPrices) -> Price | None:
     """The given prices; else those of the model, where they are known.
 
     With a price for input that is given, what a model charges for writing no longer holds.
     """
-    from ctxcore.tokens.prices import Price, list_price
+    from ctxcore.tokens.prices import Price
 
     named = {name: price for name, price in given.items() if price is not None}
     if "input" in named:
         named = {"cache_write": named["input"], **named}
-    listed = list_price(model)
     if listed is not None:
         return replace(listed, **named)
     return Price(**named) if {"input", "output"} <= named.keys() else None
@@ -202,7 +218,7 @@ def _document(replayed: Replayed) -> JsonObject:
 
 
 def _details(replayed: Replayed) -> Iterator[RenderableType]:
-    """One conversation: a row a preset; with one preset its breaks and compactions too."""
+    """One conversation: a row a policy; with one policy its breaks and compactions too."""
     yield replayed.about.heading()
     calls = len(replayed.replays[0].calls)
     messages = plural(replayed.messages, "message")
@@ -237,7 +253,7 @@ def _total_views(replayed: Sequence[Replayed], *, failures: int) -> Iterator[Ren
 def _views(
     by_preset: Sequence[Sequence[Replay]], *, is_exact: bool, failures: int
 ) -> Iterator[RenderableType]:
-    """Three tables with a row a preset, over all of its replays."""
+    """Three tables with a row a policy, over all of its replays."""
     yield section("Prompt cache", "what is sent, and how much of it a cache can reuse")
     yield _cache_table(by_preset, is_exact=is_exact)
     yield section(
@@ -251,7 +267,7 @@ def _views(
 
 def _cache_table(by_preset: Sequence[Sequence[Replay]], *, is_exact: bool) -> Table:
     names = (">sent", ">reused", ">again", ">breaks", ">/100 calls", ">compactions", ">over")
-    table = make_table("preset", *names)
+    table = make_table("policy", *names)
     for replays in by_preset:
         calls = sum(len(one.calls) for one in replays)
         sent = sum(one.sent_tokens for one in replays)
@@ -273,7 +289,7 @@ def _cache_table(by_preset: Sequence[Sequence[Replay]], *, is_exact: bool) -> Ta
 def _presence_table(by_preset: Sequence[Sequence[Replay]]) -> Table:
     from ctxcore.replay.losses import FactFates
 
-    table = make_table("preset", ">literals used", ">there", ">facts", ">instructions")
+    table = make_table("policy", ">literals used", ">there", ">facts", ">instructions")
     for replays in by_preset:
         used = sum(one.literals_used for one in replays)
         fates = FactFates.total(one.facts for one in replays)
@@ -289,7 +305,7 @@ def _presence_table(by_preset: Sequence[Sequence[Replay]]) -> Table:
 
 
 def _cost_table(by_preset: Sequence[Sequence[Replay]]) -> Table:
-    table = make_table("preset", ">with cache", ">without")
+    table = make_table("policy", ">with cache", ">without")
     for replays in by_preset:
         with_cache = _dollars([one.cost for one in replays])
         without = _dollars([one.cost_without_cache for one in replays])

@@ -112,10 +112,16 @@ class Failure:
         """`error` as a failure of the file at `path`, or of one conversation in it."""
         kind = type(error).__name__
         if isinstance(error, FormatError):
-            return cls(path=path, kind=kind, reason=error.reason, line=error.line)
+            return cls.of_file(error, path)
         place = PlaceCode.CONVERSATION(path=path, id=own_id)
         reason = PlaceCode.AT(place=place, problem=error.reason)
         return cls(path=path, kind=kind, reason=reason, id=own_id)
+
+    @classmethod
+    def of_file(cls, error: ContextError, path: str) -> Failure:
+        """`error`, which names its place, as a failure of the whole file at `path`."""
+        line = error.line if isinstance(error, FormatError) else None
+        return cls(path=path, kind=type(error).__name__, reason=error.reason, line=line)
 
     def to_dict(self) -> JsonObject:
         """The failure as JSON."""
@@ -157,8 +163,8 @@ def run_over(
     for path in _with_progress(files):
         try:
             transcripts = _read(path)
-        except FormatError as error:
-            failures.append(Failure.of(error, _name(path)))
+        except ContextError as error:
+            failures.append(Failure.of_file(error, _name(path)))
             continue
         for transcript in transcripts:
             if not transcript.id.startswith(only_id or ""):
@@ -171,7 +177,7 @@ def run_over(
     if not is_found:
         reason = FileProblem.NO_SUCH_ID(beginning=only_id)
         failures.append(Failure(path=str(paths[0]), kind="NotFound", reason=reason))
-    _print_failures(failures)
+    print_failures(failures)
     return Outcome(done=tuple(done), failures=tuple(failures))
 
 
@@ -212,12 +218,19 @@ def _read(path: Path) -> list[Transcript]:
 
     Raises:
         FormatError: the file cannot be read or holds no conversation.
+        ContextError: it is a damaged export of this library.
     """
+    from ctxcore.formats.native import is_native
     from ctxcore.formats.reading import decode_text, parse_transcripts
 
     name, data = _name(path), read_bytes(path)
+    text = decode_text(data)
+    if is_native(text):
+        from ctxcore.engine.trials import read_export  # 0.4 s, for the database
+
+        return [read_export(text, name=name)]
     try:
-        first, *others = parse_transcripts(decode_text(data), name=name)
+        first, *others = parse_transcripts(text, name=name)
     except FormatError as error:
         if b"\0" not in data:
             raise
@@ -254,7 +267,7 @@ def _not_utf8(data: bytes) -> Iterator[Problem]:
         yield Problem(line=line, reason=FileProblem.BROKEN_UTF8())
 
 
-def _print_failures(failures: Iterable[Failure]) -> None:
+def print_failures(failures: Iterable[Failure]) -> None:
     """Prints each failure; only the first that lists the readable formats does so."""
     are_listed = False
     for failure in failures:

@@ -27,6 +27,7 @@ from ctxcore.tokens.costs import dollars_text
 if TYPE_CHECKING:
     from ctxcore.engine.core import ContextEngine
     from ctxcore.messages.values import JsonObject
+    from ctxcore.policy.layers import Layer
     from ctxcore.store.values import SessionInfo
     from ctxcore.tokens.costs import Cost
 
@@ -195,8 +196,10 @@ def run_expand(
 
 
 @contextmanager
-def opened_engine(database: str | None, user_id: str) -> Iterator[ContextEngine]:
-    """An engine on the sessions of a database, closed at the end.
+def opened_engine(
+    database: str | None, user_id: str, *, layers: Sequence[Layer] = ()
+) -> Iterator[ContextEngine]:
+    """An engine on the sessions of a database, closed at the end; `layers` as in the engine.
 
     Raises:
         StoreError: there is no such database or user, or it cannot be opened.
@@ -212,7 +215,7 @@ def opened_engine(database: str | None, user_id: str) -> Iterator[ContextEngine]
     store = open_store(url)
     try:
         store.user(user_id)  # raises for an unknown user, whom the engine would create
-        yield ContextEngine(store, user_id=user_id)
+        yield ContextEngine(store, user_id=user_id, layers=layers)
     finally:
         store.close()
 

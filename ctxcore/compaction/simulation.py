@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.context import Context
@@ -16,12 +17,14 @@ from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.rules.values import SentNames, defined_names
 from ctxcore.assembly.states import CompactionState
+from ctxcore.assembly.verdicts import VerdictKind
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.compacting import automatic_trigger, compact_prepared
 from ctxcore.compaction.incremental_context import IncrementalContext
 from ctxcore.compaction.loss_report import LostFact
 from ctxcore.compaction.triggers import Trigger, measure, overflow
 from ctxcore.errors import BudgetError
+from ctxcore.facts.rule_edits import NO_EDITS, RuleEdits
 from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject, Message
@@ -42,7 +45,9 @@ class Recording:
         *,
         model: str | None = None,
         tools: Sequence[Mapping[str, object]] | None = None,
+        rule_edits: RuleEdits = NO_EDITS,
     ) -> None:
+        self._rule_edits = rule_edits
         self.messages = tuple(parse_messages(messages))
         self.model = model
         self._counter = counter_for(model)
@@ -88,7 +93,9 @@ class Recording:
 
     def _history(self, limit: int | None) -> ListHistory:
         if limit not in self._histories:
-            history = ListHistory(self.messages, self._counter, oversize_tokens=limit)
+            history = ListHistory(
+                self.messages, self._counter, oversize_tokens=limit, rule_edits=self._rule_edits
+            )
             self._histories[limit] = history
         return self._histories[limit]
 
@@ -182,9 +189,9 @@ class Simulation:
         return self.context.tokens if self.context else 0
 
     @property
-    def verdicts(self) -> Mapping[str, int]:
+    def verdicts(self) -> Mapping[VerdictKind, int]:
         """How many messages have each verdict at the end."""
-        counts = dict.fromkeys(("kept", "compressed", "summarized", "recalled", "dropped"), 0)
+        counts: dict[VerdictKind, int] = dict.fromkeys(get_args(VerdictKind), 0)
         for run in self.context.runs if self.context else ():
             counts[run.verdict] += run.last - run.first + 1
         return counts
@@ -199,6 +206,8 @@ class Walk:
             budget. A compaction that needs a person's consent has it.
         summarizer: what writes summaries; the extractive one, which calls no model, without it.
         builds_all: builds every context, even one that only grew since the last.
+        refuses: sends messages whole or not at all: a call whose input does not fit is over, as it
+            is for a program that leaves nothing out.
     """
 
     def __init__(
@@ -210,7 +219,9 @@ class Walk:
         max_tokens: int | None = None,
         summarizer: SummarizerLike | None = None,
         builds_all: bool = False,
+        refuses: bool = False,
     ) -> None:
+        self._refuses = refuses
         self.whole, self.call = recording.prepare(
             policy, window_tokens=window_tokens, max_tokens=max_tokens
         )
@@ -332,6 +343,8 @@ class Walk:
         try:
             context = build_context(self.view, self._call, self._state.active)
         except BudgetError:
+            return None
+        if self._refuses and any(run.verdict != "kept" for run in context.runs):
             return None
         self._state = replace(self._state, recalls=context.recalls)
         return context

@@ -21,7 +21,6 @@ from ctxcore.engine.events import (
     COMPACTED,
     CONFIRMATION,
     FAILED,
-    PLANNED,
     REQUESTED_BY_MODEL,
     SKIPPED,
     CompactionFinished,
@@ -32,6 +31,7 @@ from ctxcore.engine.events import (
 )
 from ctxcore.engine.proposals import Pending, drop_pending, load_pending, save_pending
 from ctxcore.engine.services import CallTarget, EngineServices
+from ctxcore.engine.shadow import record_planned
 from ctxcore.errors import ContextError
 from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.storage_problems import TurnProblem
@@ -83,7 +83,7 @@ class AutomaticCompactions:
         """
         target, policy = target.without_knowledge, target.call.policy
         if policy.is_shadow:
-            self._record_planned(target, trigger)
+            record_planned(self._services, self._compactions.proposals, target, trigger)
             return "done"
         if policy.requires_confirmation and answer is None:
             response = self._ask(target, trigger, confirm, is_refused=is_refused)
@@ -222,26 +222,6 @@ class AutomaticCompactions:
         }
         self._services.journal.record(CONFIRMATION, body, session_id=pending.session_id)
         return pending
-
-    def _record_planned(self, target: CallTarget, trigger: Trigger) -> None:
-        """Records what a compaction would have done."""
-        measured = measure(target.view, target.call, target.record)
-        planned = self._compactions.proposals.plan(target, measured, trigger)
-        if planned is None:
-            return
-        without = build_context(target.view, target.call, target.record)
-        body: JsonObject = {
-            "trigger": to_json(trigger.reason),
-            "strategies": list(planned.strategies),
-            "original_tokens": planned.before_tokens,
-            "next_call_tokens": without.tokens,
-            "outside_tokens": without.outside_tokens,
-            "expected_tokens": planned.expected_tokens,
-            "saved_ratio": round(planned.saved_ratio, 4),
-            "messages_folded": len(planned.fold),
-            "rounds_folded": planned.turns_folded,
-        }
-        self._services.journal.record(PLANNED, body, session_id=target.session.id)
 
     def _is_requested(self, session_id: str) -> bool:
         """Whether the model requested a compaction and none was tried since."""

@@ -1,4 +1,4 @@
-"""Background work of an engine: jobs of sessions, and recounts after a change of model."""
+"""Background work of an engine: a queue of threads, and recounts after a change of model."""
 
 from __future__ import annotations
 
@@ -19,32 +19,42 @@ logger = logging.getLogger(__name__)
 IMMEDIATE_MESSAGES = 200  # counted in about 20 ms; a longer session would delay its turn
 
 
-class Jobs:
-    """Runs jobs of sessions in one background thread, in the order of submission."""
+class WorkQueue:
+    """Runs work in background threads, in the order of submission; one thread by default.
 
-    def __init__(self) -> None:
+    Each piece of work has an owner, e.g. a session; several pieces may have the same.
+    """
+
+    def __init__(self, *, threads: int = 1) -> None:
+        self._threads = threads
         self._pool: ThreadPoolExecutor | None = None
         self._pending: dict[Future[None], str] = {}
         self._lock = threading.Lock()
 
-    def submit(self, session_id: str, work: Callable[[], None]) -> None:
-        """Queues `work`; its exceptions are logged."""
+    def submit(self, owner: str, work: Callable[[], None]) -> None:
+        """Queues `work`; its exceptions are logged.
+
+        Raises:
+            RuntimeError: the interpreter is shutting down.
+        """
         with self._lock:
             if self._pool is None:
-                self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ctxcore-jobs")
+                self._pool = ThreadPoolExecutor(
+                    max_workers=self._threads, thread_name_prefix="ctxcore-work"
+                )
             future = self._pool.submit(_run, work)
-            self._pending[future] = session_id
+            self._pending[future] = owner
         future.add_done_callback(self._forget)
 
-    def is_busy(self, session_id: str) -> bool:
-        """Whether a job of the session is pending."""
+    def is_busy(self, owner: str) -> bool:
+        """Whether work of the owner is pending."""
         with self._lock:
-            return session_id in self._pending.values()
+            return owner in self._pending.values()
 
-    def wait(self, session_id: str | None = None, timeout_seconds: float | None = None) -> bool:
-        """Waits for the jobs of a session, or for all; False if time ran out."""
+    def wait(self, owner: str | None = None, timeout_seconds: float | None = None) -> bool:
+        """Waits for the pending work of an owner, or of all; False if time ran out."""
         with self._lock:
-            chosen = [job for job, owner in self._pending.items() if session_id in (None, owner)]
+            chosen = [one for one, of in self._pending.items() if owner in (None, of)]
         return not wait(chosen, timeout=timeout_seconds).not_done
 
     def _forget(self, future: Future[None]) -> None:
@@ -56,9 +66,9 @@ def _run(work: Callable[[], None]) -> None:
     try:
         work()
     except ContextError as error:
-        logger.warning("a background job failed error=%s", error)
+        logger.warning("background work failed error=%s", error)
     except Exception:
-        logger.exception("a background job failed")
+        logger.exception("background work failed")
 
 
 class Recounts:

@@ -12,9 +12,11 @@ from dataclasses import asdict, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.compaction.triggers import measure
 from ctxcore.engine.cache_breaks import with_break, with_front
 from ctxcore.engine.errors import TurnStateError
 from ctxcore.engine.events import (
+    ANSWER_CUT,
     INPUT_CUT,
     ContextBuilt,
     InputCut,
@@ -40,6 +42,9 @@ from ctxcore.tokens.factors import is_cut
 from ctxcore.tokens.prices import cost_of
 
 logger = logging.getLogger(__name__)
+
+CUT_REASONS = frozenset({"length", "content_filter"})
+"""The finish reasons of an answer that its model did not end by itself."""
 
 
 class Calls:
@@ -75,8 +80,15 @@ class Calls:
             seq = running.add_reply(reply, target.call.policy.summary_marker)
             before = self._record(running, context, sent, reply, None, seq=seq)
             record_signals(self._services, target, context, (seq, reply.message), before)
+            self._note_cut(running, reply, seq)
         yield UsageReported(usage=reply.usage, cost=reply.cost, model=reply.model)
         yield from self._warn_if_cut(running, context, reply)
+
+    def _note_cut(self, running: RunningTurn, reply: ModelReply, seq: int) -> None:
+        """Records that message `seq` is an answer that its model did not end by itself."""
+        if reply.finish_reason in CUT_REASONS:
+            body: JsonObject = {"turn_id": running.id, "seq": seq, "why": reply.finish_reason}
+            self._services.journal.record(ANSWER_CUT, body, session_id=running.target.session.id)
 
     def _warn_if_cut(
         self, running: RunningTurn, context: Context, reply: ModelReply
@@ -169,6 +181,7 @@ class Calls:
         if reply is not None:
             cost, seconds = reply.cost, reply.latency_seconds
             info = replace(info, cost=cost, latency_seconds=seconds, **asdict(reply.usage))
+            info = replace(info, without_tokens=_without_compaction(target, context))
         store, before = self._services.store, None
         try:
             before = store.last_call(target.session.id, info.purpose)
@@ -176,7 +189,18 @@ class Calls:
             store.record_calls([info], texts=recipe.texts)
         except StoreError as lost:  # the session may be erased; the result of the call stands
             logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
+        else:
+            self._services.alerts.after_calls(target.session, [info])
         return before
+
+
+def _without_compaction(target: CallTarget, context: Context) -> int:
+    """The size of the call as it would have been sent without any compaction."""
+    if target.record is None:
+        return context.tokens
+    whole = measure(target.view, target.call).input_tokens
+    budget = target.call.budget
+    return whole if budget is None else min(whole, budget.usable_tokens)
 
 
 def _is_comparable(target: CallTarget, context: Context) -> bool:

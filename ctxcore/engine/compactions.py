@@ -14,6 +14,7 @@ from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salien
 from ctxcore.compaction.simulation import Recording
 from ctxcore.compaction.summarizing import edited_lineage
 from ctxcore.compaction.triggers import input_size, is_recorded
+from ctxcore.engine.alerts import lost_rules
 from ctxcore.engine.errors import StaleProposalError
 from ctxcore.engine.events import COMPACTED, FAILED, REDONE, SKIPPED, UNDONE
 from ctxcore.engine.proposals import Proposal, Proposals, lease_of
@@ -64,6 +65,7 @@ class Compactions:
         record = proposal.record
         if record is None:
             self._record_rejected(proposal)
+            self._raise_alerts(proposal, None)
             return None
         target = self._services.call_target(proposal.session_id, model=proposal.base.model)
         changed = self.proposals.base(target, record.covered_until).changes(proposal.base)
@@ -86,11 +88,13 @@ class Compactions:
                     **_account(proposal),
                 },
                 at=self._services.clock(),
+                has_failed=proposal.outcome.failed,
             )
         except StaleCompactionError as error:  # changed since the check
             raise StaleProposalError(changed=ChangeCode.COMPACTION()) from error
         self._services.hold_factor(target, anew=True)
         self._record_compacted(proposal, info)
+        self._raise_alerts(proposal, info)
         return info
 
     def edit(self, proposal: Proposal, summary: str) -> Proposal:
@@ -145,12 +149,19 @@ class Compactions:
         }
         self._services.journal.record(COMPACTED, body, session_id=proposal.session_id)
 
+    def _raise_alerts(self, proposal: Proposal, info: CompactionInfo | None) -> None:
+        outcome, services = proposal.outcome, self._services
+        if outcome.failed or lost_rules(outcome):
+            session, day = services.session(proposal.session_id), f"{services.clock():%Y-%m-%d}"
+            services.alerts.after_compaction(session, outcome, info, day=day)
+
     def _record_rejected(self, proposal: Proposal) -> None:
         """Records an attempt that failed or had nothing to do."""
         body: JsonObject = {
             "trigger": to_json(proposal.trigger.reason),
             "reason": to_json(proposal.outcome.reason),
             "failed": proposal.outcome.failed,
+            "policy_version_id": proposal.base.version_id,
             **_account(proposal),
         }
         kind = FAILED if proposal.outcome.failed else SKIPPED
@@ -212,6 +223,7 @@ def _account(proposal: Proposal) -> JsonObject:
     return {
         **{name: text for name, text in wanted.items() if text},
         **({"check": outcome.check.to_dict()} if outcome.check else {}),
+        **({"way": proposal.way.key} if proposal.way else {}),
         "strategies": list(outcome.strategies),
         "steps": [step.to_dict() for step in proposal.steps],
         "seconds": round(outcome.seconds, 3),
@@ -326,13 +338,14 @@ def losses_under(
 ) -> tuple[PresetLosses, ...]:
     """The same of each of `presets`, compacting the messages that there were then."""
     report = loss_report(services, session_id, compaction_id)
-    model = services.call_target(session_id).model
+    target = services.call_target(session_id)
+    model, edits = target.model, target.view.rule_edits()
     messages = [info.message for info in services.store.messages(session_id, 1, report.at)]
     needed = report.needed.values()
     return tuple(
         PresetLosses(
             preset=name,
-            gone=gone_under(Policy.preset(name), messages, report.tokens, model, needed),
+            gone=gone_under(Policy.preset(name), messages, report.tokens, model, needed, edits),
         )
         for name in presets
     )
@@ -381,7 +394,9 @@ def _report_recorded(
     session, policy = target.session, target.effective.policy
     fold, until = _fold(info, services.store.imported_compactions(session.id))
     messages = [info.message for info in services.store.messages(session.id)]
-    recording = Recording(messages, model=target.model, tools=target.tools)
+    recording = Recording(
+        messages, model=target.model, tools=target.tools, rule_edits=target.view.rule_edits()
+    )
     account = account_for_fold(recording, fold, policy, until=until)
     return LossReport(
         compaction_id=info.id,

@@ -10,15 +10,19 @@ import warnings
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.recall_hits import RecallHit, find_hits
+from ctxcore.assembly.recall_hits import RecalledMessage, RecallHit, find_hits
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, WorkingState
 from ctxcore.budget import TokenBudget
+from ctxcore.compaction.generations import SentenceLife
 from ctxcore.compaction.plans import ANSWERS, Answer, Confirm
 from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
+from ctxcore.engine.alternatives import JOB_KIND as COMPARISON
+from ctxcore.engine.alternatives import compared, work_of
 from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.background import Recounts
@@ -35,16 +39,31 @@ from ctxcore.engine.compactions import (
     session_state,
 )
 from ctxcore.engine.costs import cost_of_calls, with_cost
-from ctxcore.engine.errors import NotAllowedError, PlaceError, TurnStateError
+from ctxcore.engine.errors import PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
 from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
+from ctxcore.engine.foreseeing import Foreseen, foresee
+from ctxcore.engine.generations import JOB_KIND as GENERATIONS
+from ctxcore.engine.generations import (
+    GenerationLosses,
+    chain_of,
+    lives_of,
+    losses_by_generation,
+    losses_work,
+)
+from ctxcore.engine.health import Health, back_up, check_database, health_of
+from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
+from ctxcore.engine.reports import Reports
 from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
+from ctxcore.engine.retention import DueSession, Limits, due_sessions, stored_limits
+from ctxcore.engine.rules import RuleCorrections
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
-from ctxcore.engine.stories import MessageStory, story_of
+from ctxcore.engine.stories import JOB_KIND as FATES
+from ctxcore.engine.stories import MessageStory, fates_of, fates_work, said_about, story_of
 from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
 from ctxcore.gateway.values import Gateway
@@ -55,17 +74,22 @@ from ctxcore.policy.layers import Layer, to_policy
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import AccessCode, TurnProblem
 from ctxcore.reasons.values import Reason
+from ctxcore.replay.alternatives import Alternative, Compared
+from ctxcore.replay.message_fates import MessageFate
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
     BilledCalls,
     CallInfo,
     CompactionInfo,
+    JobInfo,
     MarkKind,
     PolicyVersion,
+    RuleEditInfo,
     Scope,
     SearchHit,
     SessionFilter,
     SessionInfo,
+    SessionStamp,
     SignalCounts,
     SignalInfo,
     TurnInfo,
@@ -107,6 +131,8 @@ class ContextEngine:
         layers: the policy layers of environment and file, from `load_layers()`.
         confirm: asked before a compaction where the policy requires a person's confirmation;
             without it a turn ends as `awaiting_confirmation`, and `answer` resumes it.
+        job_runner: runs the long work of `jobs`; engines of one process share one, so that its
+            threads do.
         clock: the current time, aware; for tests.
         new_id: makes ids; for tests.
     """
@@ -121,6 +147,7 @@ class ContextEngine:
         model: str | None = None,
         layers: Sequence[Layer] = (),
         confirm: Confirm | None = None,
+        job_runner: JobRunner | None = None,
         clock: Callable[[], datetime] = _now,
         new_id: Callable[[], str] = _new_id,
     ) -> None:
@@ -144,6 +171,8 @@ class ContextEngine:
         self._exchange = Exchange(self._services)
         self._prompts = SystemPrompts(self._services)
         self._branches = Branches(self._services)
+        self._rules = RuleCorrections(self._services)
+        self._jobs = Jobs(self._services, job_runner)
 
     @property
     def store(self) -> SessionStore:
@@ -154,6 +183,21 @@ class ContextEngine:
     def user_id(self) -> str:
         """The id of this engine's user."""
         return self._services.user_id
+
+    @property
+    def default_model(self) -> str | None:
+        """The model of sessions that name none."""
+        return self._services.default_model
+
+    @property
+    def reports(self) -> Reports:
+        """Reports over many sessions, changes of policies, and alerts."""
+        return Reports(self._services)
+
+    @property
+    def jobs(self) -> Jobs:
+        """The long work that this user started, with its results."""
+        return self._jobs
 
     # sessions
 
@@ -179,6 +223,10 @@ class ContextEngine:
     def session(self, session_id: str) -> SessionInfo:
         """The session, if it is the user's or the user is an operator."""
         return self._services.session(session_id)
+
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        """A value that differs once a reader of the session would see something new."""
+        return self._services.session_stamp(session_id)
 
     def sessions(
         self,
@@ -268,9 +316,9 @@ class ContextEngine:
         self._store.delete(session_id, at=self._services.clock())
 
     def restore(self, session_id: str) -> None:
-        """Restores a deleted session."""
+        """Restores a deleted session, as changed now, so that no policy deletes it soon."""
         self._services.session(session_id)
-        self._store.restore(session_id)
+        self._store.restore(session_id, at=self._services.clock())
 
     def purge(self, session_id: str) -> None:
         """Erases a session and all its records permanently."""
@@ -280,6 +328,54 @@ class ContextEngine:
     def purge_expired(self) -> list[str]:
         """Erases the sessions that were deleted more than 30 days ago; returns their ids."""
         return self._store.purge_deleted(before=self._services.clock() - KEPT_AFTER_DELETE)
+
+    def due_sessions(
+        self, *, everybody: bool = False, instead: tuple[Scope, int | None] | None = None
+    ) -> list[DueSession]:
+        """The sessions that `delete_after_days` has deleted next, of the user or of all.
+
+        `instead` is a scope with the days that it would set, None for none of its own: what a
+        change would do.
+
+        Raises:
+            NotAllowedError: all were asked for, and the user is no operator.
+        """
+        if everybody:
+            self._services.require_operator(AccessCode.THRESHOLDS())
+        limits = stored_limits(self._store)
+        if instead is not None:
+            limits.pop(instead[0], None)
+            limits |= {} if instead[1] is None else {instead[0]: instead[1]}
+        return self._due(limits, None if everybody else self.user_id)
+
+    def delete_due(self) -> list[DueSession]:
+        """Deletes the sessions of all users that are due; `restore` brings them back.
+
+        Not for a user to ask for: whoever keeps the store calls it once a day.
+        """
+        found = self._due(stored_limits(self._store), None)
+        for due in found:
+            self._store.delete(due.session.id, at=self._services.clock())
+        return found
+
+    def _due(self, limits: Limits, user_id: str | None) -> list[DueSession]:
+        return due_sessions(
+            self._store,
+            limits,
+            self._services.layers,
+            now=self._services.clock(),
+            user_id=user_id,
+            default_model=self._services.default_model,
+        )
+
+    def purge_all_deleted(self) -> list[str]:
+        """Erases all deleted sessions of the user permanently; returns their ids."""
+        erased: list[str] = []
+        while page := self.sessions(deleted=True, limit=500):
+            for session in page:
+                self._store.purge(session.id)
+                erased.append(session.id)
+        return erased
 
     def fork(self, session_id: str, at: int, *, title: str | None = None) -> SessionInfo:
         """Copies a session up to the end of the block of message `at` into a new one.
@@ -361,6 +457,45 @@ class ContextEngine:
         """Removes an exclusion; False if there was none."""
         return self._clear_mark(session_id, at, "exclude")
 
+    def add_rule(self, session_id: str, at: int, text: str) -> RuleEditInfo | None:
+        """Counts words of message `at` as a standing instruction from now on.
+
+        Contexts, compactions and losses then have it as a rule that was found. The edit is kept
+        with its time and this user; None where the words count as a rule without one, since the
+        finder has them and a dismissal, if there was one, is taken back.
+
+        Raises:
+            PlaceError: there is no such message.
+            RuleError: the message does not say that.
+        """
+        return self._rules.add(session_id, self._seq(session_id, at), text)
+
+    def dismiss_rule(self, session_id: str, at: int, text: str) -> RuleEditInfo | None:
+        """Counts a rule that was found in message `at` no longer as one, as if it were not there.
+
+        What it had taken back or replaced holds again. Later messages that say the same lay down
+        nothing either. None where the rule had only been added: it is gone.
+
+        Raises:
+            PlaceError: there is no such message.
+            RuleError: the message lays down no such rule.
+        """
+        return self._rules.dismiss(session_id, self._seq(session_id, at), text)
+
+    def undo_rule_edit(self, session_id: str, edit_id: int) -> bool:
+        """Takes back what `add_rule` or `dismiss_rule` recorded; False if that was done before.
+
+        Raises:
+            RecordNotFoundError: the session has no such edit.
+        """
+        self._services.session(session_id)
+        return self._rules.undo(session_id, edit_id)
+
+    def rule_edits(self, session_id: str, *, with_undone: bool = False) -> list[RuleEditInfo]:
+        """The rules that people added and dismissed, with who and when, by message."""
+        self._services.session(session_id)
+        return self._store.rule_edits(session_id, with_cleared=with_undone)
+
     def _mark(self, session_id: str, at: int, kind: MarkKind) -> None:
         seq = self._seq(session_id, at)
         self._store.add_mark(session_id, seq, kind, at=self._services.clock())
@@ -429,10 +564,48 @@ class ContextEngine:
         Raises:
             PlaceError: the session has no such message.
         """
-        session = self._services.session(session_id)
-        if not 1 <= seq <= session.length:
-            raise PlaceError(place=seq - 1, length=session.length)
+        self._check_seq(session_id, seq)
         return story_of(self._services, session_id, seq)
+
+    def said_about(self, session_id: str, words: str, *, limit: int = 10) -> list[RecalledMessage]:
+        """The messages of a session with a phrase, to ask for their stories: first those that say
+        it word for word, oldest first, then those with most of its words.
+        """
+        return said_about(self._services, session_id, words, limit=limit)
+
+    def fates(self, session_id: str, seq: int) -> list[MessageFate]:
+        """What the policy in force, and every other preset, would have made of message `seq`.
+
+        The whole session is walked under each, with summaries that quote: when the message would
+        have been shortened and hidden, by which compaction, and how often the context would have
+        held a fact of it when it was used. `start_fates` does it in the background.
+
+        Raises:
+            PlaceError: the session has no such message.
+        """
+        self._services.session(session_id)
+        self._check_seq(session_id, seq)
+        return collect(fates_of(self._services, session_id, seq))
+
+    def start_fates(self, session_id: str, seq: int) -> JobInfo:
+        """`fates` as a job, or the job that has done the same already.
+
+        Its result has `fates`, each as `MessageFate.to_dict` gives it.
+        """
+        self._check_seq(session_id, seq)
+        policy = self.policy(session_id).policy
+        return self._jobs.start(
+            FATES,
+            {"session": session_id, "message": seq},
+            fates_work(self._services, session_id, seq),
+            session_ids=[session_id],
+            reads=repr((policy, self.models())),
+        )
+
+    def _check_seq(self, session_id: str, seq: int) -> None:
+        length = self._services.session(session_id).length
+        if not 1 <= seq <= length:
+            raise PlaceError(place=seq - 1, length=length)
 
     # contexts and turns
 
@@ -453,6 +626,16 @@ class ContextEngine:
         target = self._services.call_target(
             session_id, model=model, tools=tools, knowledge=knowledge, system=system
         )
+        return build_context(target.view, target.call, target.record)
+
+    def context_under(self, session_id: str, overrides: JsonObject) -> Context:
+        """The context of the next call if the policy had these fields on top; nothing is saved.
+
+        Raises:
+            PolicyError: a field is unknown or a value is outside its range.
+            BudgetError: what must be kept does not fit.
+        """
+        target = self._services.call_target(session_id, overrides=overrides)
         return build_context(target.view, target.call, target.record)
 
     def call_target(self, session_id: str, *, model: str | None = None) -> CallTarget:
@@ -611,7 +794,7 @@ class ContextEngine:
 
     def wait(self, session_id: str | None = None, timeout_seconds: float | None = None) -> bool:
         """Waits for background compactions of a session, or of all; False if time ran out."""
-        return self._services.jobs.wait(session_id, timeout_seconds)
+        return self._services.queue.wait(session_id, timeout_seconds)
 
     def interrupt_stale_turns(self) -> list[TurnInfo]:
         """Marks turns of crashed processes as interrupted; call it once at start-up."""
@@ -619,11 +802,23 @@ class ContextEngine:
 
     # compactions
 
-    def propose(self, session_id: str, *, model: str | None = None, focus: str = "") -> Proposal:
+    def propose(
+        self,
+        session_id: str,
+        *,
+        model: str | None = None,
+        focus: str = "",
+        way: Alternative | None = None,
+    ) -> Proposal:
         """Computes a compaction; nothing is recorded until it is confirmed.
 
-        `focus` is what it should keep, in a person's words, beside the policy's
-        `summary_instructions`.
+        Args:
+            session_id: The session.
+            model: Another model than the session's.
+            focus: What it should keep, in a person's words, beside the policy's
+                `summary_instructions`.
+            way: A preset or a strategy to compact by in place of the policy, this once; sizes and
+                losses are those of the session's next call, which goes on under its own policy.
 
         Raises:
             BudgetError: what must be kept does not fit.
@@ -631,7 +826,34 @@ class ContextEngine:
         self._services.session(session_id)
         self.wait(session_id, _PATIENCE_SECONDS)
         target = self._services.call_target(session_id, model=model)
+        if way is not None and way.kind != "policy":
+            return self._compactions.proposals.make_by(target, way, focus=focus)
         return self._compactions.proposals.make(target, focus=focus)
+
+    def compare_compactions(self, session_id: str, *, model: str | None = None) -> list[Compared]:
+        """What each preset and each strategy would make of the next call, at this moment.
+
+        The policy in force comes first. Each row has the next call without and with it, what would
+        be lost of what the end of the conversation uses, the cost, and after how many calls it has
+        paid. Summaries are quotes, so that no model is called; nothing is recorded. This takes as
+        long as that many compactions; `start_comparison` does it in the background.
+        """
+        self._services.session(session_id)
+        return compared(self._services, session_id, model=model)
+
+    def start_comparison(self, session_id: str, *, model: str | None = None) -> JobInfo:
+        """`compare_compactions` as a job, or the job that has done the same already.
+
+        Its result has `rows`, each as `Compared.to_dict` gives it.
+        """
+        policy = self.policy(session_id, model=model).policy
+        return self._jobs.start(
+            COMPARISON,
+            {"session": session_id, "model": model},
+            work_of(self._services, session_id, model),
+            session_ids=[session_id],
+            reads=repr((policy, self.models())),
+        )
 
     def confirm(self, proposal: Proposal, *, summary: str | None = None) -> CompactionInfo | None:
         """Records a proposal, with an edited summary if one is given.
@@ -693,6 +915,38 @@ class ContextEngine:
         """
         return loss_report(self._services, session_id, compaction_id)
 
+    def generations(self, session_id: str) -> list[GenerationLosses]:
+        """What each of the compactions in force lost, oldest first, by what matters.
+
+        Reads the whole session for each; `start_generations` does it in the background.
+        """
+        self._services.session(session_id)
+        return collect(losses_by_generation(self._services, session_id))
+
+    def start_generations(self, session_id: str) -> JobInfo:
+        """`generations` as a job, or the job that has done the same already.
+
+        Its result has `generations`, each as `GenerationLosses.to_dict` gives it.
+        """
+        policy = self.policy(session_id).policy
+        work = losses_work(self._services, session_id)
+        return self._jobs.start(
+            GENERATIONS,
+            {"session": session_id},
+            work,
+            session_ids=[session_id],
+            reads=repr(policy),
+        )
+
+    def sentence_lives(self, session_id: str) -> tuple[SentenceLife, ...]:
+        """How long each sentence of the summaries in force lived: from which compaction to which.
+
+        Sentences of a summary whose messages are not known, e.g. of another program's, are left
+        out.
+        """
+        self._services.session(session_id)
+        return lives_of(chain_of(self._services, session_id))
+
     def losses_under(
         self, session_id: str, compaction_id: str, presets: Sequence[str]
     ) -> tuple[PresetLosses, ...]:
@@ -727,7 +981,7 @@ class ContextEngine:
 
     def signal_counts(self) -> list[SignalCounts]:
         """The forgetting signals in this user's sessions, by version of the policy."""
-        return self._store.signal_counts(self._services.user_id)
+        return self._store.signal_counts(Scope(kind="user", owner=self._services.user_id))
 
     # async twins, each in a thread of its own
 
@@ -798,7 +1052,7 @@ class ContextEngine:
             NotAllowedError: one is another user's, and this user is no operator.
         """
         for scope in scopes:
-            self._check_scope(scope)
+            self._services.check_scope(scope)
         to_policy(overrides)
         return self._store.save_policies(
             scopes, overrides, by=self._services.user_id, at=self._services.clock()
@@ -813,15 +1067,6 @@ class ContextEngine:
     def layers(self) -> tuple[Layer, ...]:
         """The policy layers of environment and file, widest first."""
         return self._services.layers
-
-    def _check_scope(self, scope: Scope) -> None:
-        is_own = scope.kind in ("user", "user_model") and scope.owner == self._services.user_id
-        if scope.kind == "session":
-            self._services.session(scope.owner)
-        elif not is_own and not self._services.user().is_operator:
-            raise NotAllowedError(
-                user_id=self._services.user_id, what=AccessCode.POLICY_OF(scope=scope.kind)
-            )
 
     def user(self) -> UserInfo:
         """This engine's user."""
@@ -856,6 +1101,31 @@ class ContextEngine:
         target = self.call_target(session_id, model=model)
         return self._services.budget(target, policy)
 
+    def health(self) -> Health:
+        """Versions, database, running turns, errors, models and counters, for operators.
+
+        Raises:
+            NotAllowedError: the user is no operator.
+        """
+        return health_of(self._services)
+
+    def check_database(self) -> list[str] | None:
+        """What is wrong in the database, for operators; None where it cannot be asked."""
+        return check_database(self._services)
+
+    def back_up(self, path: Path) -> None:
+        """Copies an SQLite database into a new file while it is in use, for operators.
+
+        Raises:
+            DatabaseError: it is no SQLite file, or the file is there or cannot be written.
+        """
+        back_up(self._services, path)
+
+    def foresee(self, session_id: str, policy: Policy, *, model: str | None = None) -> Foreseen:
+        """What `policy` would make of a session before its next call; nothing is recorded."""
+        self._services.session(session_id)
+        return foresee(self._services, session_id, policy, model=model)
+
     def calls(self, session_id: str) -> list[CallInfo]:
         """The session's calls, oldest first, without their runs; each with what it cost.
 
@@ -878,8 +1148,7 @@ class ContextEngine:
         return {session_id: cost_of_calls(groups) for session_id, groups in found.items()}
 
     def _require_operator(self, what: Reason) -> None:
-        if not self._services.user().is_operator:
-            raise NotAllowedError(user_id=self._services.user_id, what=what)
+        self._services.require_operator(what)
 
     # files
 

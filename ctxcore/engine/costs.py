@@ -8,11 +8,11 @@ from functools import cache
 from typing import TypeVar
 
 from ctxcore.engine.policies import ModelCatalog
-from ctxcore.store.values import BilledCalls, CallInfo
+from ctxcore.store.values import BilledCalls, CallInfo, CallTally
 from ctxcore.tokens.costs import CallCost, Cost, sum_costs
 from ctxcore.tokens.prices import cost_of
 
-_Paid = TypeVar("_Paid", CallInfo, BilledCalls)
+_Paid = TypeVar("_Paid", CallInfo, BilledCalls, CallTally)
 
 
 def with_cost(found: Iterable[_Paid], models: ModelCatalog) -> list[_Paid]:
@@ -43,15 +43,15 @@ def input_rate(calls: Iterable[CallInfo], models: ModelCatalog) -> float | None:
     return dollars / tokens if tokens else None
 
 
-def cost_of_calls(priced: Iterable[CallInfo | BilledCalls]) -> Cost:
+def cost_of_calls(priced: Iterable[CallInfo | BilledCalls | CallTally]) -> Cost:
     """The sum of what `with_cost` returned."""
     return sum_costs(map(_cost, priced))
 
 
-def _cost(call: CallInfo | BilledCalls) -> CallCost:
+def _cost(call: CallInfo | BilledCalls | CallTally) -> CallCost:
     return CallCost(
         dollars=call.cost,
         model=call.model,
         has_usage=call.input_tokens is not None and call.output_tokens is not None,
-        calls=call.calls if isinstance(call, BilledCalls) else 1,
+        calls=1 if isinstance(call, CallInfo) else call.calls,
     )

@@ -62,6 +62,14 @@ class SplitBlockError(ContextError):
         super().__init__(StoreProblem.IN_BLOCK(number=place, first=first))
 
 
+class RuleError(ContextError):
+    """A rule cannot be added or dismissed."""
+
+    def __init__(self, *, problem: Reason | str) -> None:
+        self.problem = as_reason(problem)
+        super().__init__(self.problem)
+
+
 class NoModelError(ContextError):
     """No model is set."""
 

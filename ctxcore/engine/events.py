@@ -159,10 +159,12 @@ REQUESTED_BY_MODEL = "compaction_asked"
 CONFIRMATION = "confirmation_needed"
 CONTINUED = "session_continued"
 INPUT_CUT = "input_cut"
+ANSWER_CUT = "answer_cut"
 UNDONE = "compaction_undone"
 REDONE = "compaction_redone"
 SYSTEM_CHANGED = "system_changed"
 TOOLS_CHANGED = "tools_changed"
+ALERT = "alert"
 
 Listener: TypeAlias = Callable[[Event], None]
 
@@ -175,6 +177,10 @@ class EventJournal:
         self._clock = clock
         self._listeners: list[Listener] = []
         self._lock = threading.Lock()
+
+    def now(self) -> datetime:
+        """The time that events are stored with."""
+        return self._clock()
 
     def record(self, kind: str, body: JsonObject, *, session_id: str) -> Event:
         """Stores an event of a session, logs its numbers and calls the listeners."""

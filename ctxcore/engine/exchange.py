@@ -23,13 +23,13 @@ from ctxcore.engine.native import (
     NativeFile,
     SessionContent,
     digest,
-    is_native,
     parse_native,
     to_call,
     to_lines,
 )
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import EngineServices
+from ctxcore.formats.native import is_native
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.messages.blocks import cut_points
@@ -90,6 +90,7 @@ class Exchange:
             session=session,
             messages=store.messages(session_id),
             marks=store.marks(session_id),
+            rule_edits=store.rule_edits(session_id),
             compactions=store.compactions(session_id),
             calls=calls,
             cost=cost_of_calls(with_cost(calls, ModelCatalog.load(store))) if calls else None,
@@ -157,6 +158,8 @@ class Exchange:
             store.restore_system(session.id, file.changes)
             for kind, seq in file.marks:
                 store.add_mark(session.id, seq, kind, at=now)
+            for edit, by, at in file.rule_edits:
+                store.add_rule_edit(session.id, edit, by=by or self._services.user_id, at=at or now)
             store.record_imported_compactions(session.id, file.imported)
             compactions = self._restore_compactions(session, file)
             signals = [

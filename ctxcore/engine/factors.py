@@ -28,7 +28,7 @@ def factor_of(
     held = session.count_factor
     if held is not None and held.holds_for(model, counter.id):
         return held.factor
-    return _learned(store, model, counter.id)
+    return learned_factor(store, model, counter.id)
 
 
 def hold_factor(
@@ -46,13 +46,13 @@ def hold_factor(
         return
     if held is not None and held.holds_for(model, counter.id) and not anew:
         return
-    factor = _learned(store, model, counter.id)
+    factor = learned_factor(store, model, counter.id)
     in_force = SessionFactor(model=model, counter_id=counter.id, factor=factor)
     if held != in_force:
         store.set_count_factor(session.id, in_force)
 
 
-def _learned(store: SessionStore, model: str, counter_id: str) -> CountFactor:
+def learned_factor(store: SessionStore, model: str, counter_id: str) -> CountFactor:
     """The factor that the newest calls to `model` teach."""
     calls = store.counted_calls(model, counter_id, limit=_READ_CALLS)
     return learn_factor([(_counted(call), call.input_tokens or 0) for call in calls])

@@ -1,7 +1,7 @@
 """Writes and reads the file format of sessions: JSON lines with all their content and a digest.
 
-The digest covers messages, marks, compactions, calls and settings, but no ids and times: it is the
-same after an export and import.
+The digest covers messages, marks, edits of rules, compactions, calls and settings, but no ids and
+times: it is the same after an export and import.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from ctxcore.assembly.records import (
 from ctxcore.assembly.verdicts import VerdictKind, run_from_json, run_to_json
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.errors import ContextError, UnreadableError
+from ctxcore.facts.rule_edits import RULE_EDIT_KINDS, RuleEdit, RuleEditKind
+from ctxcore.formats.native import KIND
 from ctxcore.messages.canonical import to_canonical, to_ordered
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonObject, JsonValue, Message
@@ -45,12 +47,12 @@ from ctxcore.store.values import (
     Mark,
     MarkKind,
     MessageInfo,
+    RuleEditInfo,
     SessionInfo,
     SignalInfo,
 )
 from ctxcore.tokens.costs import Cost
 
-KIND = "ctxcore.session"
 VERSION = 2
 
 REQUEST_FIELDS = (
@@ -60,6 +62,7 @@ REQUEST_FIELDS = (
     "is_comparable",
     "recipe",
     "cache_hour_tokens",
+    "without_tokens",
 )
 """The fields of a call that are left out where they are not known."""
 
@@ -94,6 +97,8 @@ class SessionContent:
     texts: Mapping[str, str] = field(default_factory=dict)
     """What the calls' recipes name by address."""
     signals: Sequence[SignalInfo] = ()
+    rule_edits: Sequence[RuleEditInfo] = ()
+    """What people say of the rules, as far as it is in force."""
     cost: Cost | None = None
     """What the calls cost by the prices known at the export; not part of the digest."""
 
@@ -145,6 +150,8 @@ def _records(content: SessionContent) -> Iterator[JsonObject]:
         yield _message(info)
     for mark in sorted(content.marks, key=lambda mark: (mark.seq, mark.kind)):
         yield {"type": "mark", "kind": mark.kind, "seq": mark.seq}
+    for edit in content.rule_edits:
+        yield _rule_edit(edit)
     yield from _compactions(content)
     for imported in content.imported:
         yield _imported(imported)
@@ -171,6 +178,11 @@ def _message(info: MessageInfo) -> JsonObject:
     if info.short is not None:
         record["short"] = info.short
     return {**record, "at": info.created_at.isoformat()}
+
+
+def _rule_edit(edit: RuleEditInfo) -> JsonObject:
+    said: JsonObject = {"kind": edit.kind, "seq": edit.seq, "text": edit.text}
+    return {"type": "rule_edit", **said, "by": edit.set_by, "at": edit.set_at.isoformat()}
 
 
 def _imported(imported: ImportedCompaction) -> JsonObject:
@@ -247,18 +259,6 @@ IN_WORDS = 1
 _UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, RecursionError, ContextError)
 
 
-def is_native(text: str) -> bool:
-    """Whether `text` is an export of this library."""
-    first = text.lstrip("\ufeff \t\r\n").partition("\n")[0]
-    if KIND not in first:
-        return False
-    try:
-        head = json.loads(first)
-    except ValueError:
-        return False
-    return isinstance(head, dict) and head.get("type") == KIND
-
-
 def parse_native(text: str, *, name: str) -> NativeFile:
     """Parses and checks an export.
 
@@ -328,6 +328,8 @@ class NativeFile:
     shorts: list[str | None] = field(default_factory=list)
     times: list[datetime | None] = field(default_factory=list)
     marks: list[tuple[MarkKind, int]] = field(default_factory=list)
+    rule_edits: list[tuple[RuleEdit, str, datetime | None]] = field(default_factory=list)
+    """Each with who made it, and when."""
     compactions: list[tuple[int | None, Compaction, JsonObject, bool]] = field(default_factory=list)
     """The parent's number, the record, its details, whether it is active; oldest first."""
     calls: list[JsonObject] = field(default_factory=list)
@@ -351,6 +353,7 @@ class NativeFile:
             "settings": self._settings,
             "message": self._message,
             "mark": self._mark,
+            "rule_edit": self._rule_edit,
             "compaction": self._compaction,
             "imported_compaction": self._imported,
             "sent_text": self._sent_text,
@@ -390,6 +393,16 @@ class NativeFile:
         if not 0 < seq <= len(self.messages):
             raise UnreadableError(ExportProblem.NO_SUCH_MESSAGE(number=seq))
         self.marks.append(("pin" if kind == "pin" else "exclude", seq))
+
+    def _rule_edit(self, record: JsonObject) -> None:
+        kind, seq, text = record["kind"], _whole(record["seq"]), _text(record["text"])
+        if kind not in RULE_EDIT_KINDS or not text.strip():
+            raise UnreadableError(ExportProblem.RULE_EDIT(kind=repr_fact(kind)))
+        if not 0 < seq <= len(self.messages):
+            raise UnreadableError(ExportProblem.NO_SUCH_MESSAGE(number=seq))
+        edit = RuleEdit(kind=cast("RuleEditKind", kind), seq=seq, text=text)
+        by, at = _text(record.get("by", "")), parse_time(record.get("at"))
+        self.rule_edits.append((edit, by, at))
 
     def _compaction(self, record: JsonObject) -> None:
         parent, details = record.get("parent"), record.get("details")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any, cast
 
-from ctxcore.assembly.building import NOTHING_COVERED, build_context
+from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.effects import CompactionEffect, effect_of
 from ctxcore.assembly.records import Compaction, WorkingState
@@ -30,13 +30,16 @@ from ctxcore.compaction.triggers import (
 from ctxcore.engine.collecting import rare_full_collections
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import CallTarget, EngineServices
+from ctxcore.formats.reading import FORMATS
 from ctxcore.gateway.summarizing import ModelSummarizer
 from ctxcore.messages.arguments import checked_focus
 from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.reasons.values import Reason, from_json, to_json
+from ctxcore.replay.alternatives import Alternative, Moment, carried_out
 from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CallInfo
@@ -67,6 +70,8 @@ class Proposal(Plain):
     """What it should keep, in a person's words."""
     instructions: str = ""
     """The `summary_instructions` that it followed."""
+    way: Alternative | None = None
+    """The preset or strategy that it was made by; None: the policy in force."""
 
     @property
     def record(self) -> Compaction | None:
@@ -94,6 +99,8 @@ class Base:
     version_id: int | None
     marks: frozenset[tuple[str, int]]
     model: str | None
+    rules: str = ""
+    """A digest of what people say of the rules."""
 
     def changes(self, then: Base) -> Reason | None:
         """What has changed since `then` and makes a proposal stale; None where nothing has."""
@@ -101,6 +108,8 @@ class Base:
             return ChangeCode.COMPACTION()
         if self.marks != then.marks:
             return ChangeCode.MARK()
+        if self.rules != then.rules:
+            return ChangeCode.RULES()
         return ChangeCode.POLICY() if self.version_id != then.version_id else None
 
 
@@ -149,6 +158,7 @@ def save_pending(store: SessionStore, pending: Pending) -> None:
         "version_id": base.version_id,
         "marks": [[kind, seq] for kind, seq in sorted(base.marks)],
         "model": base.model,
+        "rules": base.rules,
     }
     store.save_setting(_key(pending.plan_id), stored)
 
@@ -170,6 +180,7 @@ def load_pending(store: SessionStore, plan_id: str) -> Pending | None:
             version_id=raw["version_id"],
             marks=frozenset((kind, seq) for kind, seq in raw["marks"]),
             model=raw["model"],
+            rules=raw.get("rules", ""),
         ),
     )
 
@@ -202,8 +213,27 @@ class Proposals:
         call = for_trigger(
             target.call, measured, manual_trigger(measured) if is_refused else trigger
         )
-        uses = self._uses(target)
+        uses = uses_of(self._services.store, target, target.call.policy)
         return plan(target.view, call, target.record, measured, trigger, uses=uses, focus=focus)
+
+    @rare_full_collections()
+    def make_by(self, target: CallTarget, way: Alternative, *, focus: str = "") -> Proposal:
+        """Compacts on request by an alternative, as the next call of the session would have it.
+
+        Raises:
+            LeaseTakenError: another compaction is in progress in this session.
+            PolicyError: the policy in force has fields that the alternative does not go with.
+        """
+        focus, services = checked_focus(focus), self._services
+        call = call_by(services, target, way)
+        with self._lease(target.session.id):
+            writer = self._summarizer(replace(target, call=call))
+            moment = moment_of(services, target)
+            outcome = carried_out(moment, call, writer, focus=focus)
+        self._record_usages(target, outcome.usages)
+        cause = manual_trigger(measure(target.view, target.call, target.record))
+        made = self._proposal(target, cause, outcome.plan, outcome, focus)
+        return replace(made, way=way, instructions=call.policy.summary_instructions or "")
 
     @rare_full_collections()
     def make(
@@ -245,12 +275,22 @@ class Proposals:
                     is_forced=trigger is None,
                 )
             self._record_usages(target, outcome.usages)
+        return self._proposal(target, cause, outcome.plan or planned, outcome, focus)
+
+    def _proposal(
+        self,
+        target: CallTarget,
+        trigger: Trigger,
+        planned: CompactionPlan | None,
+        outcome: Outcome,
+        focus: str,
+    ) -> Proposal:
         record = outcome.record
         system = target.view.anchors().prompts
         return Proposal(
             session_id=target.session.id,
-            trigger=cause,
-            plan=outcome.plan or planned,
+            trigger=trigger,
+            plan=planned,
             outcome=outcome,
             before=build_context(target.view, target.call, target.record),
             after=build_context(target.view, target.call, record) if record else None,
@@ -263,7 +303,7 @@ class Proposals:
 
     def plan_for_one_call(self, target: CallTarget) -> OneCall | None:
         """What knowledge makes the next call do; None where no rule asks because of it."""
-        uses = self._uses(target)
+        uses = uses_of(self._services.store, target, target.call.policy)
         return plan_for_one_call(target.view, target.call, target.record, uses=uses)
 
     def execute_for_one_call(self, target: CallTarget, one_call: OneCall) -> OneCall:
@@ -287,6 +327,7 @@ class Proposals:
             version_id=target.effective.version_id,
             marks=frozenset((mark.kind, mark.seq) for mark in marks if mark.seq <= covered_until),
             model=target.model,
+            rules=target.view.rule_edits().digest,
         )
 
     def _summarizer(self, target: CallTarget) -> Summarizer:
@@ -304,21 +345,6 @@ class Proposals:
             price=catalog.own_price(model),
             window_tokens=catalog.info(model).window_tokens,
             counter=target.call.counter,
-        )
-
-    def _uses(self, target: CallTarget) -> Uses | None:
-        """The compactions in force by kind; None where the policy does not choose by them."""
-        if target.call.policy.fold_as != "choice":
-            return None
-        known = {info.id: info for info in self._services.store.compactions(target.session.id)}
-        chain, info = [], target.active
-        while info is not None:
-            chain.append(info.compaction)
-            info = known.get(info.parent_id or "")
-        pairs = list(pairwise([NOTHING_COVERED, *reversed(chain)]))
-        return Uses(
-            summaries=sum(has_new_summary(before, record) for before, record in pairs),
-            truncations=sum(has_new_truncation(before, record) for before, record in pairs),
         )
 
     @contextmanager
@@ -355,6 +381,49 @@ class Proposals:
             for usage in usages
         ]
         self._services.store.record_calls(calls)
+        self._services.alerts.after_calls(target.session, calls)
+
+
+def uses_of(store: SessionStore, target: CallTarget, policy: Policy) -> Uses | None:
+    """The compactions in force by kind; None where `policy` does not choose by them."""
+    if policy.fold_as != "choice":
+        return None
+    known = {info.id: info for info in store.compactions(target.session.id)}
+    chain, info = [], target.active
+    while info is not None:
+        chain.append(info.compaction)
+        info = known.get(info.parent_id or "")
+    pairs = list(pairwise([NOTHING_COVERED, *reversed(chain)]))
+    return Uses(
+        summaries=sum(has_new_summary(before, record) for before, record in pairs),
+        truncations=sum(has_new_truncation(before, record) for before, record in pairs),
+    )
+
+
+def moment_of(services: EngineServices, target: CallTarget) -> Moment:
+    """A session as ways to compact it are compared at, with the prices that are known."""
+    catalog, session = ModelCatalog.load(services.store), target.session
+    is_imported = session.origin in FORMATS
+    return Moment(
+        view=target.view,
+        call=target.call,
+        active=target.record,
+        price=catalog.price(target.model, is_imported=is_imported) if target.model else None,
+        prices=lambda model: catalog.price(model, is_imported=False),
+        uses=lambda policy: uses_of(services.store, target, policy),
+    )
+
+
+def call_by(services: EngineServices, target: CallTarget, way: Alternative) -> Call:
+    """The next call of a session by the policy of an alternative.
+
+    Raises:
+        PolicyError: the policy in force has fields that the alternative does not go with.
+    """
+    if way.kind == "policy":
+        return target.call
+    found = services.call_target(target.session.id, model=target.model, overrides=way.overrides)
+    return replace(found.call, knowledge=target.call.knowledge)
 
 
 def lease_of(session_id: str) -> str:

@@ -21,7 +21,8 @@ from ctxcore.compression.own_tools import (
     RECALL_NAME,
     with_own_tools,
 )
-from ctxcore.engine.background import Jobs, Recounts
+from ctxcore.engine.alerts import Alerts
+from ctxcore.engine.background import Recounts, WorkQueue
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import EventJournal
 from ctxcore.engine.factors import factor_of, hold_factor
@@ -34,9 +35,10 @@ from ctxcore.policy.layers import Layer
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.storage_problems import AccessCode
+from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
-from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, UserInfo
+from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, SessionStamp, UserInfo
 from ctxcore.summarizers.protocol import Summarizer
 from ctxcore.tokens.catalog import ModelInfo
 from ctxcore.tokens.count import count_message, count_tools, counter_for
@@ -116,7 +118,8 @@ class EngineServices:
     default_model: str | None
     recounts: Recounts
     journal: EventJournal
-    jobs: Jobs = field(default_factory=Jobs)
+    queue: WorkQueue = field(default_factory=WorkQueue)
+    """The background compactions of sessions."""
     confirm: Confirm | None = None
     """Asked before a compaction, unless the turn's caller gives another function."""
     layers: tuple[Layer, ...] = ()
@@ -124,6 +127,11 @@ class EngineServices:
     slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(BUSY_THREADS))
     """Held while a turn computes, never while it waits: only one thread runs at a time, so many
     computing turns would starve the others, e.g. an event loop."""
+
+    @property
+    def alerts(self) -> Alerts:
+        """The alerts that operators set."""
+        return Alerts(self.store, self.journal)
 
     def user(self) -> UserInfo:
         """The engine's user, created on first use; the first user of a store is an operator."""
@@ -143,9 +151,39 @@ class EngineServices:
             NotAllowedError: it is another user's, and the user is no operator.
         """
         session = self.store.session(session_id)
-        if session.user_id != self.user_id and not self.user().is_operator:
-            raise NotAllowedError(user_id=self.user_id, what=AccessCode.SESSION(id=session_id))
+        self._require_access(session.user_id, session_id)
         return session
+
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        """What changes with the session, if the user may access it; raises as `session` does."""
+        stamp = self.store.session_stamp(session_id)
+        self._require_access(stamp.user_id, session_id)
+        return stamp
+
+    def _require_access(self, owner_id: str, session_id: str) -> None:
+        if owner_id != self.user_id and not self.user().is_operator:
+            raise NotAllowedError(user_id=self.user_id, what=AccessCode.SESSION(id=session_id))
+
+    def require_operator(self, what: Reason) -> None:
+        """Refuses others than operators.
+
+        Raises:
+            NotAllowedError: the user is no operator.
+        """
+        if not self.user().is_operator:
+            raise NotAllowedError(user_id=self.user_id, what=what)
+
+    def check_scope(self, scope: Scope) -> None:
+        """Refuses a scope that the user may not change.
+
+        Raises:
+            NotAllowedError: it is another user's, and the user is no operator.
+        """
+        is_own = scope.kind in ("user", "user_model") and scope.owner == self.user_id
+        if scope.kind == "session":
+            self.session(scope.owner)
+        elif not is_own:
+            self.require_operator(AccessCode.POLICY_OF(scope=scope.kind))
 
     def create_session(
         self,

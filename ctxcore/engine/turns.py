@@ -308,7 +308,7 @@ class Turns:
                 for event in self._automatic.run(renewed, trigger):
                     logger.debug("background %s session=%s", event, target.session.id)
 
-        self._services.jobs.submit(target.session.id, check)
+        self._services.queue.submit(target.session.id, check)
 
     def _compact(
         self,

@@ -137,6 +137,24 @@ def dates(text: str, counted: str, role: Role) -> Iterator[Fact]:
             yield Fact(kind="date", text=words, key=words.lower(), role=role, weight=weight)
 
 
+_MASK: Final = "\0"
+_SHORT_WORDS = late(rf"\b(?:{MONTH}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*|[ap]\.?m\.?)(?!\w)")
+_DIGITS = late(r"\d+")
+
+
+def without_times(line: str) -> str | None:
+    """`line` with every date, time and number masked; None where it has neither date nor time.
+
+    Two lines that differ only in the time are then the same.
+    """
+    masked = _ENGLISH.sub(_MASK, _NUMERIC.sub(_MASK, line))
+    if not line.isascii():
+        masked = _CHINESE.sub(_MASK, masked)
+    if _MASK not in masked:
+        return None
+    return _DIGITS.sub(_MASK, _SHORT_WORDS.sub(_MASK, masked))
+
+
 def _found(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """The dates in `text`; the slow search runs only where digits or a word may make one."""
     may_date = _DATE_DIGITS.search(text) or not _DATE_WORDS.isdisjoint(latin_words(text))

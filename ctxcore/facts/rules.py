@@ -99,6 +99,17 @@ def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:
     yield from (fact if weight == 1.0 else replace(fact, weight=weight) for fact in found)
 
 
+def given_rule(text: str) -> Fact:
+    """What a person says is a standing instruction, whether or not it reads like one.
+
+    It replaces earlier rules about the same, and a user may take it back.
+    """
+    [sentence, *_] = [*sentences(text), Sentence(text, text, text.lower())]
+    words = sentence.words.replace("*", " ").strip()
+    change = replace(change_of(words, is_rule=True), effect="states")
+    return _fact(sentence._replace(text=text, before=""), words, "user", change)
+
+
 def _all_rules(said: Sequence[Sentence], role: Role) -> Iterator[Fact]:
     for sentence, bound in zip(said, bound_by(said, role), strict=True):
         subjects = [one.subject for one in bound]

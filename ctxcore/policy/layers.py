@@ -6,11 +6,12 @@ gives the values that no layer sets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ctxcore.errors import PolicyError
 from ctxcore.json_types import JsonObject, JsonValue
+from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.foreign import reason_of
@@ -90,6 +91,13 @@ def to_policy(values: Mapping[str, JsonValue]) -> Policy:
     if "summary_asked_chars" in fields or not longest or not wanted or wanted <= longest:
         return policy
     return policy.override(summary_asked_chars=longest)
+
+
+def set_values(policy: Policy, sources: Iterable[str]) -> JsonObject:
+    """A merged policy as overrides again: its preset, and the fields that `sources` set."""
+    known = fields_of(Policy)
+    named = sorted(name for name in sources if name in known)
+    return {**{name: to_json(getattr(policy, name)) for name in named}, PRESET_FIELD: policy.name}
 
 
 def to_field(value: object) -> object:

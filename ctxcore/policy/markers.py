@@ -10,8 +10,10 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import Reason
 
-GroupName: TypeAlias = Literal["preset", "window", "when", "target", "stays", "summary", "tools"]
-Unit: TypeAlias = Literal["tokens", "characters", "messages", "turns", "summaries"]
+GroupName: TypeAlias = Literal[
+    "preset", "window", "when", "target", "stays", "summary", "tools", "storage"
+]
+Unit: TypeAlias = Literal["tokens", "characters", "messages", "turns", "summaries", "days"]
 Kind: TypeAlias = Literal[
     "percent",
     "tokens",
@@ -35,6 +37,7 @@ GROUPS: Mapping[GroupName, str] = {
     "stays": "What stays as it is",
     "summary": "Summary",
     "tools": "Tool outputs",
+    "storage": "Stored sessions",
 }
 """The title of each group, in the order in which they are shown."""
 

@@ -79,16 +79,17 @@ class Thresholds(Plain):
         Literal["input", "history"],
         Group("preset"),
         Doc(
-            "Trigger measures",
-            "What trigger and target measure: the whole input, or summary plus messages.",
+            "What fullness means",
+            "What is measured to decide: the whole input, or summary plus messages.",
         ),
     ] = "input"
     trigger_base: Annotated[
         Literal["usable", "window"],
         Group("preset"),
         Doc(
-            "Trigger is a share of",
-            "What the trigger is a share of, where the whole input is measured.",
+            "Full is",
+            "What counts as 100 %, where the whole input is measured: the usable tokens or the "
+            "whole window.",
         ),
     ] = "usable"
     summary_place: Annotated[
@@ -103,7 +104,7 @@ class Thresholds(Plain):
         Group("window"),
         Doc(
             "Window, at most (tokens)",
-            "The model's window applies if it is smaller. None: the model's window.",
+            "Use no more of the model's window than this. None: all of it.",
         ),
     ] = None
     fallback_window_tokens: Annotated[
@@ -111,8 +112,9 @@ class Thresholds(Plain):
         Count(1, "tokens"),
         Group("window"),
         Doc(
-            "Window of an unknown model (tokens)",
-            "Used if neither the preset nor the model names a window. None: it stays unknown.",
+            "Window if unknown (tokens)",
+            "Assumed where neither the preset nor the model names a window. None: it stays "
+            "unknown.",
         ),
     ] = None
     reserve_tokens: Annotated[
@@ -121,7 +123,7 @@ class Thresholds(Plain):
         Group("window"),
         Doc(
             "Reserve for the reply (tokens)",
-            "Tokens kept free for the reply, at most. Usable is the window less the reserve.",
+            "Kept free for the model's answer, at most. The rest of the window is usable.",
         ),
     ] = 4_096
     reserve_window_ratio: Annotated[
@@ -138,7 +140,7 @@ class Thresholds(Plain):
         Share(0.01, 1),
         Group("window"),
         Doc(
-            "Used of the window, at most (%)",
+            "Use at most (% of window)",
             "No context takes more of the window than this; the rest is added to the reserve.",
         ),
     ] = 1.0
@@ -146,7 +148,7 @@ class Thresholds(Plain):
         bool,
         Group("window"),
         Doc(
-            "A given limit holds the reply too",
+            "A caller's limit includes the reply",
             "A limit in tokens that a caller names is the model's: the reserve stays free of it. "
             "Off: all of it is for the input.",
         ),
@@ -155,10 +157,9 @@ class Thresholds(Plain):
         bool,
         Group("window"),
         Doc(
-            "Learn from reported usage",
-            "Where tokens are estimated, the budget is divided by the factor that the provider's "
-            "own counts of earlier calls show. It changes only in a new session or at a "
-            "compaction.",
+            "Correct our counts by the provider's",
+            "Where tokens are estimated, sizes are corrected by what the provider counted in "
+            "earlier calls. The correction changes only in a new session or at a compaction.",
         ),
     ] = True
     system_estimate_tokens: Annotated[
@@ -175,9 +176,8 @@ class Thresholds(Plain):
         Share(0, 1),
         Group("window"),
         Doc(
-            "Share of the history (%)",
-            "What summary and messages may take of the tokens left after reserve and system "
-            "prompt.",
+            "Messages and summary, at most (%)",
+            "Of the tokens left after reserve and system prompt.",
         ),
     ] = 1.0
     router_tokens: Annotated[
@@ -185,9 +185,9 @@ class Thresholds(Plain):
         Count(1, "tokens"),
         Group("window"),
         Doc(
-            "Budget of a router (tokens)",
-            "A second, smaller budget, for a router that takes the history as text. None: no such "
-            "budget.",
+            "Limit of a routing model (tokens)",
+            "For programs that first show the conversation to a smaller model, which decides who "
+            "answers. None: there is none.",
         ),
     ] = None
 
@@ -196,24 +196,27 @@ class Thresholds(Plain):
         Share(0.01, MOST_TRIGGER_RATIO),
         Group("when"),
         Doc(
-            "Trigger (%)",
-            "A compaction starts when what is measured reaches this share of what it may take. "
-            "100 % switches automatic compaction off. None: other rules decide.",
+            "Compact at (%)",
+            "A compaction starts when this share of what is usable is filled. 100 % switches "
+            "automatic compaction off. None: other rules decide.",
         ),
     ] = 0.80
     upper_tokens: Annotated[
         int | None,
         Count(1, "tokens"),
         Group("when"),
-        Doc("Upper threshold (tokens)", "A compaction starts above it. None: no such threshold."),
+        Doc(
+            "Compact above (tokens)",
+            "A compaction starts above this size. None: no such limit.",
+        ),
     ] = None
     remaining_ratio: Annotated[
         float | None,
         Share(0.01, 1),
         Group("when"),
         Doc(
-            "Remaining, at least (% of usable)",
-            "A compaction starts when less remains free. None: not checked.",
+            "Keep free, at least (% of usable)",
+            "A compaction starts when less is free. None: not checked.",
         ),
     ] = None
     max_turns: Annotated[
@@ -221,7 +224,7 @@ class Thresholds(Plain):
         Count(1, "turns"),
         Group("when"),
         Doc(
-            "Turns, at most",
+            "Compact after (turns)",
             "A compaction starts after this many turns since the last one; with strategies for "
             "requested compactions, since the last full summary. None: any number.",
         ),
@@ -231,7 +234,7 @@ class Thresholds(Plain):
         TextOf(3),
         Group("when"),
         Doc(
-            "Words that request a compaction",
+            "Words with which the model asks for a compaction",
             "When the model writes them, a compaction starts; users never see them. None: no such "
             "words.",
         ),
@@ -240,20 +243,26 @@ class Thresholds(Plain):
         int,
         Count(0, "messages"),
         Group("when"),
-        Doc("Fewest messages", "No automatic compaction while fewer messages are uncovered."),
+        Doc(
+            "Compact only from (messages)",
+            "No automatic compaction while fewer messages are new since the last one.",
+        ),
     ] = 0
     first_min_messages: Annotated[
         int,
         Count(0, "messages"),
         Group("when"),
-        Doc("Fewest for the first summary", "No first summary of fewer uncovered messages."),
+        Doc(
+            "First summary only from (messages)",
+            "No first summary of fewer messages.",
+        ),
     ] = 0
     next_min_messages: Annotated[
         int,
         Count(0, "messages"),
         Group("when"),
         Doc(
-            "Fewest for a further summary",
+            "Further summaries only from (messages)",
             "No further summary of fewer new messages. 0: as for any compaction.",
         ),
     ] = 0
@@ -270,18 +279,17 @@ class Thresholds(Plain):
         CountingRule,
         Group("when"),
         Doc(
-            "Counting",
-            "How the triggers count. Whether a context fits is always checked with the model's "
-            "own counter.",
+            "How fullness is counted",
+            "Whether a context fits is always checked with the model's own counter.",
         ),
     ] = "model"
     check_at: Annotated[
         Literal["background", "after_answer", "before_message", "before_send"],
         Group("when"),
         Doc(
-            "Checked",
-            "When triggers are checked: in the background after an answer, before the turn ends, "
-            "before a user message is stored, or before each call.",
+            "When it is checked",
+            "In the background after an answer, before the turn ends, before a user message is "
+            "stored, or before each call.",
         ),
     ] = "background"
     requires_confirmation: Annotated[
@@ -289,13 +297,16 @@ class Thresholds(Plain):
         Group("when"),
         Doc(
             "Ask before compacting",
-            "A person is asked before a compaction that starts by itself.",
+            "Somebody is asked before a compaction that would start by itself.",
         ),
     ] = False
     is_shadow: Annotated[
         bool,
         Group("when"),
-        Doc("Shadow mode", "Compactions are only planned and recorded; nothing changes."),
+        Doc(
+            "Try without effect (shadow mode)",
+            "Compactions are only planned and recorded; what is sent does not change.",
+        ),
     ] = False
 
     target_ratio: Annotated[
@@ -303,8 +314,8 @@ class Thresholds(Plain):
         Share(0.01, 1),
         Group("target"),
         Doc(
-            "Target (%)",
-            "A compaction stops once what is measured is down to this share; if system prompt and "
+            "Compact down to (%)",
+            "A compaction stops once this share of what is usable is filled; if system prompt and "
             "tools take more than a tenth, at least a third of the rest is kept.",
         ),
     ] = 0.40
@@ -313,8 +324,8 @@ class Thresholds(Plain):
         Count(1, "tokens"),
         Group("target"),
         Doc(
-            "Lower threshold (tokens)",
-            "A compaction goes on until messages and summary are below it. None: the target "
+            "Compact down to (tokens)",
+            "A compaction goes on until messages and summary are below this. None: the percentage "
             "applies.",
         ),
     ] = None
@@ -339,7 +350,7 @@ class Thresholds(Plain):
         Preference,
         Group("target"),
         Doc(
-            "Preference",
+            "Speed or quality",
             "What matters more when choosing between leaving out and summarizing: speed and cost, "
             "or quality.",
         ),
@@ -368,7 +379,7 @@ class Thresholds(Plain):
         TurnsByMessages(),
         Group("target"),
         Doc(
-            "Turns that stay by messages",
+            "Turns that stay in long conversations",
             "How many turns stay from a number of messages on, e.g. 50: 4, 30: 6. With fewer "
             "messages than the last entry, all stay.",
         ),
@@ -378,7 +389,7 @@ class Thresholds(Plain):
         Count(1, "messages"),
         Group("target"),
         Doc(
-            "Newest messages of a sliding window",
+            "Newest messages that stay",
             "This many stay; the cut moves to the nearest place where no call loses its result.",
         ),
     ] = 9
@@ -396,13 +407,19 @@ class Thresholds(Plain):
         int,
         Count(1, "turns"),
         Group("target"),
-        Doc("Turns in a chunk", "This many turns are summarized at a time; the last chunk stays."),
+        Doc(
+            "Turns summarized at a time",
+            "This many turns are summarized at a time; the last chunk stays.",
+        ),
     ] = 20
     min_fold_messages: Annotated[
         int,
         Count(1, "messages"),
         Group("target"),
-        Doc("Fewest messages to fold", "A compaction that would fold fewer messages is skipped."),
+        Doc(
+            "Fold at least (messages)",
+            "A compaction that would fold fewer messages is skipped.",
+        ),
     ] = 1
     min_gain_ratio: Annotated[
         float,
@@ -420,9 +437,9 @@ class Thresholds(Plain):
         Share(0, 1),
         Group("stays"),
         Doc(
-            "Recent part (% of usable)",
-            "The newest part that a compaction may not fold: 2,000 to 20,000 tokens, and at most "
-            "a quarter of the target. 0: none.",
+            "Newest messages kept whole (% of usable)",
+            "A compaction never folds them: 2,000 to 20,000 tokens, and at most a quarter of what "
+            "it compacts down to. 0: none.",
         ),
     ] = 0.25
     recent_history_ratio: Annotated[
@@ -466,7 +483,7 @@ class Thresholds(Plain):
         bool,
         Group("stays"),
         Doc(
-            "A person can answer",
+            "Somebody can be asked",
             "Off: nobody can be asked, so the whole original request stays, however long.",
         ),
     ] = True
@@ -475,7 +492,7 @@ class Thresholds(Plain):
         Share(0.001, 0.5),
         Group("stays"),
         Doc(
-            "Working state, at most (% of usable)",
+            "Task list and memories, at most (% of usable)",
             "Pinned passages, memories, task list and change statistics of folded messages, "
             "carried word for word beside the summary. None: nothing is carried.",
         ),
@@ -542,7 +559,7 @@ class Thresholds(Plain):
         Share(0, 1),
         Group("summary"),
         Doc(
-            "Unsupported in a summary, at most (%)",
+            "Without a source in a summary, at most (%)",
             "Names, numbers, dates and identifiers of a model's summary that its source lacks. "
             "With a larger share of them, quotes take its place. None: they are only listed.",
         ),
@@ -552,7 +569,7 @@ class Thresholds(Plain):
         Count(1, "summaries"),
         Group("summary"),
         Doc(
-            "Rebuild the summary after",
+            "Rebuild the summary after (summaries)",
             "After so many summaries of a summary, the next one is made from the original "
             "messages. None: never.",
         ),
@@ -562,7 +579,7 @@ class Thresholds(Plain):
         Count(1, "messages"),
         Group("summary"),
         Doc(
-            "Lookback of a summary (messages)",
+            "Messages summarized at a time",
             "A summary is written from at most this many messages at a time; a longer part is "
             "summarized step by step. None: all at once.",
         ),
@@ -664,14 +681,17 @@ class Thresholds(Plain):
         int,
         Count(0, "turns"),
         Group("tools"),
-        Doc("Fresh turns", "The tool outputs of this many newest turns are kept whole."),
+        Doc(
+            "Turns whose tool outputs stay whole",
+            "Counted from the newest one.",
+        ),
     ] = 2
     oversize_ratio: Annotated[
         float | None,
         Share(0.01, 1),
         Group("tools"),
         Doc(
-            "Shorten at once over (% of usable)",
+            "Shorten on arrival over (% of usable)",
             "A tool output above this share is shortened once, when it is appended. None: never.",
         ),
     ] = 0.25
@@ -713,3 +733,14 @@ class Thresholds(Plain):
             "its context does not show. It takes about 70 tokens in every call.",
         ),
     ] = True
+
+    delete_after_days: Annotated[
+        int | None,
+        Count(1, "days"),
+        Group("storage"),
+        Doc(
+            "Delete sessions after (days)",
+            "Stored sessions that nobody changed for so long are deleted; they can be restored for "
+            "30 days more. None: never.",
+        ),
+    ] = None

@@ -69,6 +69,7 @@ class StateProblem(Code):
     NO_REST = "state.no_rest", "not a list of (message, texts) pairs"
     NO_LINEAGE = "state.no_lineage", "not a list of (start, end, runs of messages)"
     NO_RECALLS = "state.no_recalls", "not a list of (request, messages) pairs"
+    NO_RULE_EDITS = "state.no_rule_edits", "not a list of (add or dismiss, message, text)"
     UNKNOWN_FIELD = "state.unknown_field", "unknown to this release"
     NO_WORKING = "state.no_working", "its field working is not a working state: {reason}"
     LEFT_OUT = "state.left_out", "its field seen.left_out refers to messages that it does not have"
@@ -96,6 +97,23 @@ class StateProblem(Code):
         "the state covers {covered:,} messages, but this message differs from the covered one; "
         'pass the conversation it was made from, or on_mismatch="rebuild"',
     )
+
+
+class TrialProblem(Code):
+    """Why policies cannot be tried."""
+
+    BASELINE = (
+        "trial.baseline",
+        "{text!r} is no baseline; write last-messages=20, last-tokens=8000 or "
+        "summarize=20000/4000 (at 20,000 tokens, keep 4,000)",
+    )
+    CHANGE = (
+        "trial.change",
+        "{text!r} changes no field; write FIELD=VALUE, or FIELD=LOW..HIGH or FIELD=LOW..HIGH:STEP "
+        "for numbers",
+    )
+    MANY = "trial.many", "that makes {count:,} policies; try at most {most:,} at a time"
+    NO_CANDIDATE = "trial.no_candidate", "there is no policy {name!r} in this trial"
 
 
 class PartProblem(Code):

@@ -61,6 +61,7 @@ class ExportProblem(Code):
     NO_MESSAGE = "export.no_message", "the message is not an object"
     MESSAGE_BEFORE = "export.message_before", "message {number} is missing before it"
     MARK = "export.mark", "a mark is a pin or an exclude, not {kind!r}"
+    RULE_EDIT = "export.rule_edit", "an edit of a rule adds or dismisses words, not {kind!r}"
     KNOWS = "export.knows", "it refers to message {number}, which is not in the file"
     PARENT = "export.parent", "the compaction {id!r} before it is missing"
     NO_SUCH_MESSAGE = "export.no_such_message", "there is no message {number}"
@@ -87,6 +88,7 @@ class SettingProblem(Code):
     KEYS = "config.keys", "expected keys with values"
     WORD = "config.word", "a key must be a plain string"
     TWICE = "config.twice", "{name!r} appears twice"
+    ALIAS = "config.alias", "has an alias (*name), which a policy does not need"
     NAMED = "config.named", "{problem} (set by {variable}: {source})"
     STATE_FIELD = (
         "config.state_field",
@@ -102,6 +104,10 @@ class StoreProblem(Code):
 
     REFUSED = "store.refused", "database error: {problem}"
     CLOSED = "store.closed", "the store is closed"
+    NO_BACKUP = (
+        "store.no_backup",
+        "only SQLite files are copied from here, this is {kind}; use the tools of the database",
+    )
     DAMAGED_VALUE = "store.damaged_value", "a stored value is damaged: {reason}"
     NEWER = (
         "store.newer",
@@ -168,10 +174,13 @@ class RecordCode(Code):
     CALL = "store.call", "call"
     POLICY_VERSION = "store.policy_version", "policy version"
     SIGNAL = "store.signal", "signal"
+    JOB = "store.job", "job"
     WORKING_STATE = "store.working_state", "the working state"
     SYSTEM_CHANGES = "store.system_changes", "the record of system prompts"
     COUNT_FACTOR = "store.count_factor", "the count factor"
     RECALLS = "store.recalls", "the record of what was recalled"
+    RULE_EDITS = "store.rule_edits", "the record of edited rules"
+    RULE_EDIT = "store.rule_edit", "edit of a rule"
     OF_COMPACTION = "store.of_compaction", "compaction {id!r}"
 
 
@@ -184,6 +193,18 @@ class AccessCode(Code):
     USERS = "access.users", "the list of users"
     ADD_USERS = "access.add_users", "the creation of users"
     ASSIGN = "access.assign", "the assignment of sessions"
+    REPORTS = "access.reports", "the reports of all users"
+    ALERTS = "access.alerts", "the alerts"
+    HEALTH = "access.health", "the state of the installation"
+
+
+class JobProblem(Code):
+    """Why long work that a person started has no result."""
+
+    BROKE_OFF = (
+        "job.broke_off",
+        "the work broke off because of a program error ({kind}); see the log",
+    )
 
 
 class ChangeCode(Code):
@@ -191,7 +212,16 @@ class ChangeCode(Code):
 
     COMPACTION = "change.compaction", "the active compaction"
     MARK = "change.mark", "a pin or exclusion"
+    RULES = "change.rules", "a rule that was dismissed or added"
     POLICY = "change.policy", "the policy"
+
+
+class RuleProblem(Code):
+    """Why a rule cannot be added or dismissed."""
+
+    NOT_SAID = "rule.not_said", "message {number} does not say {text!r}"
+    NO_RULE = "rule.no_rule", "message {number} lays down no rule {text!r}"
+    TOO_LONG = "rule.too_long", "the rule has {chars} characters, {most} at most"
 
 
 class TurnProblem(Code):

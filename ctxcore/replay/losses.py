@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from ctxcore.assembly.items import Merged
 from ctxcore.assembly.records import Compaction
@@ -200,6 +200,13 @@ class NeededFact:
             "needed_by": self.needed_by,
         }
 
+    @classmethod
+    def from_dict(cls, plain: JsonObject) -> NeededFact:
+        """What `to_dict` gave."""
+        raw = cast("dict[str, Any]", plain)  # written by `to_dict` only
+        names = ("text", "kind", "at", "needed_at", "needed_by")
+        return cls(**{name: raw[name] for name in names}, salience=raw["worth"])
+
 
 class LaterUses:
     """Finds lost facts in what users, the model and its calls say later in a recording."""
@@ -222,6 +229,11 @@ class LaterUses:
         """Returns those of the facts that are used from the message `after` on, by their texts."""
         first, facts = self._first(after), {fact.text: fact for fact in folded}
         return {text: fact for text, fact in facts.items() if self._use(text, fact, first)}
+
+    def places(self, fact: Fact, after: int) -> list[int]:
+        """Returns the indexes of all messages from `after` on that use the fact."""
+        texts = (self._texts[place] for place in self._candidates(fact.text, self._first(after)))
+        return [*dict.fromkeys(at for at, _, said in texts if said.says(fact))]
 
     def verdict(
         self, folded: Iterable[Fact], lost: Iterable[NeededFact], after: int

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact
 from ctxcore.compaction.loss_report import LostFact, message_text, sort_by_salience
 from ctxcore.compaction.simulation import Recording
 from ctxcore.errors import BudgetError
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText
+from ctxcore.facts.rule_edits import NO_EDITS, RuleEdits
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
 from ctxcore.policy.values import Policy
@@ -149,12 +151,13 @@ def gone_under(
     budget: int,
     model: str | None,
     needed: Iterable[Fact],
+    rule_edits: RuleEdits = NO_EDITS,
 ) -> int | None:
     """Returns how many of the facts `needed` later a policy loses where it compacts `messages`.
 
     It gets `budget` tokens; None where what it must keep does not fit.
     """
-    context = _compacted(messages, policy, budget, model)
+    context = _compacted(messages, policy, budget, model, rule_edits)
     if context is None:
         return None
     text = SearchedText(_shown_text(context))
@@ -162,7 +165,11 @@ def gone_under(
 
 
 def _compacted(
-    messages: Sequence[Message], policy: Policy, budget: int, model: str | None
+    messages: Sequence[Message],
+    policy: Policy,
+    budget: int,
+    model: str | None,
+    rule_edits: RuleEdits,
 ) -> Context | None:
     try:
         return compact(
@@ -172,6 +179,7 @@ def _compacted(
             target_tokens=budget,
             model=model,
             force=True,
+            state=CompactionState(rule_edits=rule_edits.edits) if rule_edits else None,
         ).context
     except BudgetError:
         return None
@@ -189,6 +197,7 @@ class _Accounting:
     ) -> None:
         self._messages = recording.messages
         self._model = recording.model
+        self._rule_edits = recording.history.rule_edits()
         self._counter = counter_for(recording.model)
         self._facts = list(recording.history.facts())
         self._policy = policy
@@ -247,7 +256,8 @@ class _Accounting:
     def _ours(
         self, at: int, budget: int, entries: Sequence[Entry], literals: Iterable[str]
     ) -> Saved | None:
-        context = _compacted(self._messages[:at], self._policy, budget, self._model)
+        messages, edits = self._messages[:at], self._rule_edits
+        context = _compacted(messages, self._policy, budget, self._model, edits)
         if context is None:
             return None
         return self._saved(_shown_text(context), context.tokens, entries, literals, at)

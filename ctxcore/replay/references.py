@@ -135,7 +135,7 @@ def find_repeats(
     """
     before: dict[tuple[str, str], int] = {}
     repeats: dict[tuple[str, str], Repeat] = {}
-    for at, call, result in _answered(messages[:until]):
+    for at, call, result in answered_calls(messages[:until]):
         for key in _topics(call):
             if at < split_at:
                 before[key] = at
@@ -160,8 +160,8 @@ def _topics(call: ToolCall) -> list[tuple[str, str]]:
     return read or [(call.name, call.arguments)]
 
 
-def _answered(messages: Sequence[Message]) -> Iterator[tuple[int, ToolCall, int | None]]:
-    """Yields every call with the indexes of its message and of the message that answers it."""
+def answered_calls(messages: Sequence[Message]) -> Iterator[tuple[int, ToolCall, int | None]]:
+    """Yields the index of its message, every call, and the index of the message that answers it."""
     blocks: dict[int, list[int]] = defaultdict(list)
     for at, start in enumerate(block_starts(messages)):
         blocks[start].append(at)

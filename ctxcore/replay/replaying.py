@@ -5,8 +5,8 @@ The requests are those of `Walk`. Nothing is written and no model is called.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Sequence
 
 from ctxcore.compaction.loss_report import message_text
 from ctxcore.compaction.simulation import Recording, SimulatedCall, SimulatedCompaction, Walk
@@ -95,7 +95,21 @@ class Replaying:
             max_tokens=max_tokens,
             summarizer=summarizer,
         )
-        return _Replayer(self, walk).run(advance)
+        return run_to_end(self.along(walk), advance)
+
+    def along(self, walk: Walk) -> Generator[int, None, Replay]:
+        """Replays a walk through the recording; yields how many messages each call passed."""
+        return _Replayer(self, walk).run()
+
+
+def run_to_end(steps: Generator[int, None, Replay], advance: Callable[[int], None]) -> Replay:
+    """The replay at the end of `steps`; `advance` is called with what each yields."""
+    while True:
+        try:
+            advance(next(steps))
+        except StopIteration as ended:
+            replay: Replay = ended.value
+            return replay
 
 
 class _Replayer:
@@ -111,18 +125,21 @@ class _Replayer:
         self._read = 0
         self._ledger = Ledger()
         self._calls: list[ReplayedCall] = []
+        self._made: list[SimulatedCompaction] = []
         self._compactions: list[ReplayedCompaction] = []
 
-    def run(self, advance: Callable[[int], None]) -> Replay:
+    def run(self) -> Generator[int, None, Replay]:
         messages, seen = self._shared.recording.messages, 0
         answers = sum(message.role == "assistant" for message in messages)
         checked = {nth * answers // MOST_LOOKS for nth in range(MOST_LOOKS)}
         for nth, call in enumerate(self._walk):
             self._calls.append(self._replayed(call, is_checked=nth in checked))
+            self._made += call.compactions
             self._compactions += map(self._to_replayed, call.compactions)
-            advance(call.at - seen)
+            yield call.at - seen
             seen = call.at
-        advance(len(messages) - seen)
+        yield len(messages) - seen
+        end = self._walk.result()
         return Replay(
             policy=self._walk.call.policy.name,
             budget=self._walk.call.budget,
@@ -130,6 +147,10 @@ class _Replayer:
             calls=tuple(self._calls),
             compactions=tuple(self._compactions),
             price=self._shared.price,
+            summaries=sum(made.writes_summary for made in self._made),
+            truncations=sum(made.truncates for made in self._made),
+            end_tokens=end.final_tokens,
+            verdicts=tuple(end.verdicts.items()),
         )
 
     def _replayed(self, call: SimulatedCall, *, is_checked: bool) -> ReplayedCall:
@@ -157,7 +178,7 @@ class _Replayer:
             output_tokens=self._output_tokens(call),
             literals_used=len(used),
             literals_missed=tuple(missed),
-            facts=self._fates(call.at) if is_checked and not call.is_over else None,
+            facts=self._fates(call.at, is_over=call.is_over) if is_checked else None,
         )
 
     def _request(self) -> Request:
@@ -179,9 +200,15 @@ class _Replayer:
         records = (made.record for made in call.compactions if made.writes_summary)
         return row.tokens + thinking + sum(record.summary_tokens for record in records if record)
 
-    def _fates(self, count: int) -> FactFates:
-        """Returns the fates of the facts that hold before the message with index `count`."""
-        return self._presence.fates(live(self._ledger_at(count)))
+    def _fates(self, count: int, *, is_over: bool) -> FactFates:
+        """Returns the fates of the facts that hold before the message with index `count`.
+
+        A call that could not be made had none of them.
+        """
+        entries = live(self._ledger_at(count))
+        if is_over:
+            return FactFates.of(Counter((entry.kind, "dropped") for entry in entries))
+        return self._presence.fates(entries)
 
     def _ledger_at(self, count: int) -> Ledger:
         """The ledger of the first `count` messages, or of more where it has read more."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from ctxcore.assembly.effects import CompactionEffect
+from ctxcore.assembly.verdicts import VerdictKind
 from ctxcore.budget import TokenBudget
 from ctxcore.compaction.plans import joined
 from ctxcore.messages.values import JsonObject
@@ -113,11 +114,24 @@ class Replay:
     compactions: tuple[ReplayedCompaction, ...]
     price: Price | None
     """What the model costs; None where that is not known."""
+    summaries: int = 0
+    """How many of the compactions wrote a summary."""
+    truncations: int = 0
+    """How many left messages out without a summary."""
+    end_tokens: int = 0
+    """The size of the next request."""
+    verdicts: tuple[tuple[VerdictKind, int], ...] = ()
+    """How many messages have each verdict in it."""
 
     @property
     def sent_tokens(self) -> int:
         """The size of all requests together."""
         return sum(call.tokens for call in self.calls)
+
+    @property
+    def peak_tokens(self) -> int:
+        """The size of the largest request."""
+        return max((call.tokens for call in self.calls), default=0)
 
     @property
     def reused_tokens(self) -> int:

@@ -95,35 +95,58 @@ def read_file(path: Path) -> Layer:
         ConfigurationError: it cannot be read, is no YAML, or its blocks are not mappings.
         PolicyError: a key is unknown or a value is not allowed.
     """
-    blocks = _blocks(path)
-    for name, block in blocks.items():
-        if name not in (OWN_BLOCK, COMPACTION_BLOCK):
+    return read_text(text_of_file(path), name=str(path))
+
+
+def text_of_file(path: Path) -> str:
+    """The text of a file in UTF-8.
+
+    Raises:
+        ConfigurationError: it cannot be read.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = system_reason(error) if isinstance(error, OSError) else FileProblem.NOT_UTF8()
+        problem = FileProblem.UNREADABLE(reason=reason)
+        raise ConfigurationError(path=str(path), problem=problem) from error
+
+
+def read_text(text: str, *, name: str) -> Layer:
+    """Reads the text of such a file; errors call it `name`.
+
+    Raises:
+        ConfigurationError: it is no YAML, or its blocks are not mappings.
+        PolicyError: a key is unknown or a value is not allowed.
+    """
+    path = Path(name)
+    blocks = _blocks(path, text)
+    for block_name, block in blocks.items():
+        if block_name not in (OWN_BLOCK, COMPACTION_BLOCK):
             given = Given(value=_plain(path, block.value), place=block.place)
-            raise unknown_name(name, given, (OWN_BLOCK, COMPACTION_BLOCK))
+            raise unknown_name(block_name, given, (OWN_BLOCK, COMPACTION_BLOCK))
     own, compaction = (_block(path, blocks.get(name)) for name in (OWN_BLOCK, COMPACTION_BLOCK))
-    for name, given in own.items():
-        if name not in fields_of(Policy):
-            raise refuse_field(name, given.value, fields_of(Policy), source=given.place)
-    for name, given in compaction.items():
-        if name not in COMPACTION_NAMES:
-            raise unknown_name(name, given, COMPACTION_NAMES)
+    for key, given in own.items():
+        if key not in fields_of(Policy):
+            raise refuse_field(key, given.value, fields_of(Policy), source=given.place)
+    for key, given in compaction.items():
+        if key not in COMPACTION_NAMES:
+            raise unknown_name(key, given, COMPACTION_NAMES)
     builder = LayerBuilder()
     builder.add_documents(compaction, COMPACTION_NAMES)
     builder.add_own(own)
     return builder.layer("file")
 
 
-def _blocks(path: Path) -> dict[str, Given]:
+def _blocks(path: Path, text: str) -> dict[str, Given]:
     """The blocks of the file; their values are YAML nodes."""
     import yaml
 
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = system_reason(error) if isinstance(error, OSError) else FileProblem.NOT_UTF8()
-        problem = FileProblem.UNREADABLE(reason=reason)
-        raise ConfigurationError(path=str(path), problem=problem) from error
-    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent):  # a few can stand for very much
+                line = event.start_mark.line + 1
+                raise ConfigurationError(path=str(path), line=line, problem=SettingProblem.ALIAS())
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)

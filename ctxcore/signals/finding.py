@@ -14,7 +14,8 @@ from itertools import chain, islice, pairwise
 from typing import Final
 
 from ctxcore.assembly.history import Counted, HistoryView, repeats
-from ctxcore.facts.reading import Sentence, sentences
+from ctxcore.facts.reading import Sentence, sentences, statement_key
+from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.facts.rules import lays_down_rule
 from ctxcore.messages.values import Message
 from ctxcore.recalling.requests import MOST_TERMS, Term, asks
@@ -64,7 +65,8 @@ def find_in_request(view: HistoryView, seq: int, message: Message, seen: Seen) -
     left = says_so(text)
     if left is None and not seen.hides:
         return []
-    said = [_Said(one) for one in islice(sentences(text), _MOST_SENTENCES)]
+    edits = view.rule_edits()
+    said = [_Said(one, seq, edits) for one in islice(sentences(text), _MOST_SENTENCES)]
     meant = _meant(view, seq, left)
     terms = chain(meant, chain.from_iterable(one.terms for one in said))
     matches = _Matches.of(view, seq, terms, seen)
@@ -103,8 +105,10 @@ def _asks(view: HistoryView, seq: int, message: Message, seen: Seen) -> list[Fou
 class _Said:
     """A sentence of a message that may say again what was said."""
 
-    def __init__(self, sentence: Sentence) -> None:
+    def __init__(self, sentence: Sentence, seq: int, edits: RuleEdits) -> None:
         self.sentence = sentence
+        self._seq = seq
+        self._edits = edits
         self.words = sentence.words
         self.terms = telling_terms(sentence.words)
 
@@ -123,8 +127,12 @@ class _Said:
 
     @cached_property
     def is_rule(self) -> bool:
-        """Whether it is a standing instruction."""
-        return lays_down_rule(self.sentence.text, "user")
+        """Whether it is a standing instruction, or as people say."""
+        key = statement_key(self.sentence.text) if self._edits else ""
+        if self._edits.is_added(key):
+            return True
+        found = lays_down_rule(self.sentence.text, "user")
+        return found and not self._edits.is_dismissed(self._seq, key)
 
     @property
     def least_rarity(self) -> float:

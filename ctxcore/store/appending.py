@@ -27,6 +27,7 @@ from ctxcore.assembly.history import (
 from ctxcore.assembly.prompts import PromptChange, changes_to_json
 from ctxcore.facts.finding import dump_facts
 from ctxcore.facts.ledger import rules_among
+from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.values import Message
@@ -34,7 +35,7 @@ from ctxcore.recalling.index_words import message_words
 from ctxcore.store.bulk import Columns, write_columns
 from ctxcore.store.database import Database, index_sql
 from ctxcore.store.errors import SessionNotFoundError, UnknownCounterError
-from ctxcore.store.rows import dump_message, load_message
+from ctxcore.store.rows import dump_message, load_message, load_rule_edits
 from ctxcore.summarizers.notes import dump_notes
 from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
 from ctxcore.tokens.count import count_message, counter_by_id
@@ -93,6 +94,8 @@ class Prepared:
     columns: Columns
     """The rows of `message`."""
     words: list[str]
+    rule_edits: RuleEdits
+    """What people say of the rules of the session."""
 
 
 def get_session(connection: Connection, session_id: str, *, locks: bool = False) -> RowMapping:
@@ -259,6 +262,7 @@ def _prepare(
         facts=facts,
         columns=_message_columns(session["id"], batch, counted, facts),
         words=[message_words(message) for message in batch.messages] if batch.indexes else [],
+        rule_edits=load_rule_edits(session),
     )
 
 

@@ -279,7 +279,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         with _explained():
-            parsed = make_url(url)
+            self.url = parsed = make_url(url)
             self._writer, self._reader = make_engines(parsed)
         self.rule_books, self.known_rows = RuleBooks(), KnownRows()
         self._is_closed = False

@@ -12,7 +12,15 @@ from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
 from ctxcore.reasons.values import Fact, QuoteCode, Reason, as_reason
 
 RecordKind: TypeAlias = Literal[
-    "message", "compaction", "user", "turn", "call", "policy version", "signal"
+    "message",
+    "compaction",
+    "user",
+    "turn",
+    "call",
+    "policy version",
+    "signal",
+    "rule edit",
+    "job",
 ]
 
 

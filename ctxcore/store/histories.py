@@ -1,7 +1,7 @@
 """Appends, reads, recounts and forks the messages of sessions.
 
-A fork copies whole blocks inside the database, with sizes, words and marks. Turns, calls and events
-stay with the parent session.
+A fork copies whole blocks inside the database, with sizes, words, marks and edits of rules. Turns,
+calls and events stay with the parent session.
 """
 
 from __future__ import annotations
@@ -48,11 +48,21 @@ from ctxcore.store.rows import (
     to_session_info,
 )
 from ctxcore.store.rule_books import write_checkpoint
+from ctxcore.store.rule_editing import renew_edits
 from ctxcore.store.session_rules import SessionRules
 from ctxcore.store.sessions import insert_session
 from ctxcore.store.values import MessageInfo, SessionInfo
 from ctxcore.store.view import StoredHistory, scale_to
-from ctxcore.tables import COMPACTION, MARK, MESSAGE, MESSAGE_TOKENS, POLICY, RULE_STATE, SESSION
+from ctxcore.tables import (
+    COMPACTION,
+    MARK,
+    MESSAGE,
+    MESSAGE_TOKENS,
+    POLICY,
+    RULE_EDIT,
+    RULE_STATE,
+    SESSION,
+)
 from ctxcore.tokens.families import TokenCounter
 
 
@@ -120,16 +130,18 @@ class Histories(Area):
 
     def _append(self, session_id: str, batch: Batch) -> list[int]:
         """Adds a batch, and what is due of the rules before it."""
-        books, rules = self._database.rule_books, SessionRules(self._database, session_id)
+        books = self._database.rule_books
         prepared = prepare(self._database, session_id, batch)
+        edits = prepared.rule_edits
+        rules = SessionRules(self._database, session_id, edits)
         checkpoint = books.due(session_id, prepared.after, rules)
         with self._database.write() as connection:
             session = get_session(connection, session_id, locks=True)
             if checkpoint is not None and checkpoint.seq <= session["length"]:
-                write_checkpoint(connection, session_id, checkpoint)
+                write_checkpoint(connection, session_id, checkpoint, edits)
             written = write(connection, session, prepared)
         seqs = [row.seq for row in written.counted]
-        books.follow(session_id, seqs[0], written.facts, checkpoint)
+        books.follow(session_id, seqs[0], written.facts, checkpoint, edits)
         return seqs
 
     def restore_system(self, session_id: str, changes: Sequence[PromptChange]) -> None:
@@ -260,8 +272,9 @@ def _copy_session(
     place = {"parent_id": session["id"], "parent_seq": end}
     insert_session(connection, {**copied, **place, "created_at": at, "updated_at": at, **new})
     ids = {"old_id": session["id"], "new_id": new["id"]}
-    for table in (MESSAGE, MESSAGE_TOKENS, RULE_STATE, MARK):
+    for table in (MESSAGE, MESSAGE_TOKENS, RULE_STATE, MARK, RULE_EDIT):
         _copy_rows(connection, table, end, **ids)
+    renew_edits(connection, new["id"])
     connection.execute(index_sql(connection, "copy"), ids)
     _copy_policy(connection, at=at, **ids)
     active = _copy_compactions(connection, session, end, new["id"], new_id)

@@ -7,29 +7,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import Compaction, Recalls, WorkingState
 from ctxcore.assembly.verdicts import Run
+from ctxcore.facts.rule_edits import RuleEdit
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import (
+    EVERY_SESSION,
+    Alert,
     BilledCalls,
     CallInfo,
+    CallTally,
     CompactionInfo,
+    CompactionTally,
+    CountedModel,
+    DatabaseInfo,
     Event,
     ImportedCompaction,
+    JobInfo,
+    JobState,
     Mark,
     MarkKind,
     MessageInfo,
+    PolicyChange,
     PolicyVersion,
+    RuleEditInfo,
     Scope,
     SearchHit,
+    SessionConditions,
     SessionFactor,
     SessionFilter,
     SessionInfo,
+    SessionStamp,
     SignalCounts,
     SignalInfo,
     TurnInfo,
@@ -92,12 +106,16 @@ class SessionStore(Protocol):
     def session(self, session_id: str) -> SessionInfo:
         """The session with this id, deleted or not."""
 
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        """What changes with the session, its last turn and its marks; one small statement."""
+
     def list_sessions(
         self,
         user_id: str | None = None,
         *,
         listed: SessionFilter = "present",
         title: str = "",
+        where: SessionConditions = EVERY_SESSION,
         limit: int = 100,
         offset: int = 0,
     ) -> list[SessionInfo]:
@@ -107,7 +125,12 @@ class SessionStore(Protocol):
         """The ids that start with `beginning`, of one user or of all, deleted sessions included."""
 
     def count_sessions(
-        self, user_id: str | None = None, *, listed: SessionFilter = "present", title: str = ""
+        self,
+        user_id: str | None = None,
+        *,
+        listed: SessionFilter = "present",
+        title: str = "",
+        where: SessionConditions = EVERY_SESSION,
     ) -> int:
         """The number of sessions on all pages of `list_sessions`."""
 
@@ -138,8 +161,8 @@ class SessionStore(Protocol):
     def delete(self, session_id: str, *, at: datetime) -> None:
         """Hides a session until it is restored or purged."""
 
-    def restore(self, session_id: str) -> None:
-        """Restores a deleted session."""
+    def restore(self, session_id: str, *, at: datetime | None = None) -> None:
+        """Restores a deleted session; `at` counts as the time of its last change."""
 
     def purge(self, session_id: str) -> None:
         """Erases a session and all its records."""
@@ -268,8 +291,11 @@ class SessionStore(Protocol):
         policy_version_id: int | None = None,
         details: JsonObject | None = None,
         activates: bool = True,
+        has_failed: bool | None = None,
     ) -> CompactionInfo:
         """Stores a compaction made from `parent_id`; it becomes the active one if `activates`.
+
+        `has_failed`: whether its summarizer failed.
 
         Raises:
             StaleCompactionError: another one than `parent_id` is active.
@@ -312,6 +338,27 @@ class SessionStore(Protocol):
 
     def marks(self, session_id: str, *, with_cleared: bool = False) -> list[Mark]:
         """The session's marks by message, with `with_cleared` also the removed ones."""
+
+    # what people say of rules
+
+    def add_rule_edit(
+        self, session_id: str, edit: RuleEdit, *, by: str, at: datetime
+    ) -> RuleEditInfo:
+        """Records that words of a message are a rule, or none; one in force is returned as it is.
+
+        Raises:
+            RecordNotFoundError: the session has no such message.
+        """
+
+    def clear_rule_edit(self, session_id: str, edit_id: int, *, by: str, at: datetime) -> bool:
+        """Takes an edit back; False if it was taken back before.
+
+        Raises:
+            RecordNotFoundError: the session has no such edit.
+        """
+
+    def rule_edits(self, session_id: str, *, with_cleared: bool = False) -> list[RuleEditInfo]:
+        """The session's edits by message, with `with_cleared` also those taken back."""
 
     # turns and calls
 
@@ -431,8 +478,45 @@ class SessionStore(Protocol):
     ) -> SignalInfo:
         """Records whether a person finds a signal right; None takes that back."""
 
-    def signal_counts(self, user_id: str) -> list[SignalCounts]:
-        """The signals and turns in the user's present sessions, by version of the policy."""
+    def signal_counts(self, scope: Scope) -> list[SignalCounts]:
+        """The signals and turns in the present sessions of a scope, by version of the policy."""
+
+    # reports over many sessions
+
+    def call_tallies(self, scope: Scope) -> list[CallTally]:
+        """The calls made in the sessions of a scope, summed, with each user, version and month."""
+
+    def compaction_tallies(self, scope: Scope) -> list[CompactionTally]:
+        """The compactions made in the sessions of a scope, counted in the same way."""
+
+    def events_of(self, kind: str, scope: Scope, *, limit: int) -> list[tuple[str, Event]]:
+        """The newest events of a kind in the sessions of a scope, newest first, by user."""
+
+    def spend(
+        self, user_id: str, dollars: float, periods: Sequence[str], *, at: datetime
+    ) -> dict[str, float]:
+        """Adds what a call that is recorded already cost to each of the user's `periods`, which are
+        the day and the month of `at`; returns what they cost with it.
+
+        The first time the calls of the period are summed; from then on the work is constant.
+        """
+
+    def forget_spending(self) -> None:
+        """Has all periods summed from the calls again when they are next added to."""
+
+    def raise_alert(
+        self, session_id: str, cause: str, reason: Reason, *, user_id: str, at: datetime
+    ) -> Alert | None:
+        """Stores an alert because of a session; None if there was one of the same cause."""
+
+    def alerts(self, *, unseen: bool = False, limit: int = 200) -> list[Alert]:
+        """The newest alerts, newest first; with `unseen` those that nobody has seen."""
+
+    def count_unseen_alerts(self) -> int:
+        """The number of alerts that nobody has seen."""
+
+    def see_alerts(self, alert_ids: Collection[int], *, by: str, at: datetime) -> int:
+        """Marks alerts as seen; returns how many were not yet."""
 
     # policies
 
@@ -460,6 +544,74 @@ class SessionStore(Protocol):
 
     def policy_version(self, version_id: int) -> PolicyVersion:
         """The version with this id."""
+
+    def policy_changes(
+        self,
+        scopes: Sequence[Scope] | None = None,
+        *,
+        by: str | None = None,
+        limit: int = 100,
+    ) -> list[PolicyChange]:
+        """The newest versions of all scopes, newest first, each beside the version before it.
+
+        Only those of `scopes`, and saved `by` this user, if given; a scope without an owner stands
+        for all scopes of its kind.
+        """
+
+    def policy_authors(self) -> list[str]:
+        """The users who saved any version."""
+
+    # jobs
+
+    def begin_job(
+        self,
+        job_id: str,
+        *,
+        user_id: str,
+        kind: str,
+        spec: JsonObject,
+        digest: str,
+        session_ids: Collection[str],
+        at: datetime,
+        lease_until: datetime,
+        reuses: bool = True,
+    ) -> JobInfo:
+        """Stores a running job, or returns the user's own one with this digest that still runs.
+
+        With `reuses` one that is done is returned too. Purging one of `session_ids` erases the job.
+        """
+
+    def save_job_progress(self, job_id: str, done: int, total: int) -> bool:
+        """Stores how far a job is; False if it is not running any more."""
+
+    def renew_jobs(self, job_ids: Collection[str], *, lease_until: datetime) -> set[str]:
+        """Renews the leases of jobs; returns those of them that are still running."""
+
+    def end_job(
+        self,
+        job_id: str,
+        state: JobState,
+        *,
+        at: datetime,
+        result: JsonObject | None = None,
+        error: Reason | None = None,
+    ) -> bool:
+        """Ends a running job; False, and nothing is changed, if it has ended or is erased."""
+
+    def job(self, job_id: str) -> JobInfo:
+        """The job with this id."""
+
+    def jobs(self, user_id: str, *, kind: str | None = None, limit: int = 50) -> list[JobInfo]:
+        """The user's jobs, the newest first, without their results."""
+
+    def delete_job(self, job_id: str) -> None:
+        """Erases a job with its result."""
+
+    def interrupt_stale_jobs(self, *, at: datetime) -> list[str]:
+        """Marks running jobs whose lease has expired as interrupted; returns their ids."""
+
+    def delete_jobs(self, *, before: datetime) -> list[str]:
+        """Erases the jobs that ended before that time; returns their ids."""
 
     # settings, events and leases
 
@@ -500,6 +652,33 @@ class SessionStore(Protocol):
 
     def release_lease(self, name: str, owner: str) -> bool:
         """Releases a lease; False if `owner` did not hold it."""
+
+    # the database as a whole
+
+    def database_info(self) -> DatabaseInfo:
+        """Kind, address without a password, size and revision."""
+
+    def check_database(self) -> list[str] | None:
+        """What is wrong in the database, as it says itself; None where it cannot be asked."""
+
+    def back_up(self, path: Path) -> None:
+        """Copies the database into a new file while it is in use.
+
+        Raises:
+            DatabaseError: it is no SQLite file, or the file is there or cannot be written.
+        """
+
+    def running_turns(self) -> list[TurnInfo]:
+        """The turns that run in any session, the oldest first."""
+
+    def failed_calls(self, *, limit: int = 20) -> list[CallInfo]:
+        """The newest calls of all sessions with an error, newest first, without runs."""
+
+    def counted_models(self) -> list[CountedModel]:
+        """The models whose input providers counted too, by counter."""
+
+    def models_in_use(self) -> list[str]:
+        """The models that sessions name."""
 
     def close(self) -> None:
         """Closes all connections."""

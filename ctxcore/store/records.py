@@ -71,6 +71,7 @@ class Compactions(Area):
         policy_version_id: int | None = None,
         details: JsonObject | None = None,
         activates: bool = True,
+        has_failed: bool | None = None,
     ) -> CompactionInfo:
         with self._database.write() as connection:
             session = get_session(connection, session_id, locks=True)
@@ -87,6 +88,7 @@ class Compactions(Area):
                 "policy_version_id": policy_version_id,
                 "details": details or {},
                 "created_at": at,
+                "has_failed": has_failed,
                 **{name: getattr(compaction, name) for name in _COPIED},
             }
             connection.execute(insert(COMPACTION), row)

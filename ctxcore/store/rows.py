@@ -25,6 +25,7 @@ from ctxcore.assembly.records import (
 )
 from ctxcore.assembly.verdicts import Run, run_from_json, run_to_json
 from ctxcore.errors import MessageError, WorkingStateError
+from ctxcore.facts.rule_edits import NO_EDITS, RuleEdit, RuleEdits
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.values import JsonValue, Message
@@ -34,10 +35,13 @@ from ctxcore.reasons.storage_problems import RecordCode
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.store.errors import CorruptMessageError, CorruptRecordError
 from ctxcore.store.values import (
+    Alert,
     CallInfo,
     CompactionInfo,
+    JobInfo,
     MessageInfo,
     PolicyVersion,
+    RuleEditInfo,
     Scope,
     SessionFactor,
     SessionInfo,
@@ -154,6 +158,24 @@ def load_recalls(stored: Sequence[Any] | None, *, session_id: str) -> Recalls:
         return tuple((int(request), tuple(map(int, seqs))) for request, seqs in stored or ())
 
 
+def dump_rule_edits(edits: RuleEdits) -> list[list[object]] | None:
+    """`edits` as a session holds them; None if there are none."""
+    return [[edit.kind, edit.seq, edit.text] for edit in edits.edits] or None
+
+
+def load_rule_edits(row: RowMapping) -> RuleEdits:
+    """The edits of rules in a row of `session`.
+
+    Raises:
+        CorruptRecordError: they cannot be read.
+    """
+    stored = row["rule_edits"]
+    if stored is None:  # nearly always
+        return NO_EDITS
+    with _refused(row["id"], RecordCode.RULE_EDITS()):
+        return RuleEdits.of(RuleEdit(kind=kind, seq=seq, text=text) for kind, seq, text in stored)
+
+
 def load_changes(row: RowMapping) -> tuple[PromptChange, ...]:
     """The changes of the system prompt in a row of `session`.
 
@@ -233,6 +255,8 @@ def to_turn_info(row: RowMapping) -> TurnInfo:
 
 
 _CALL_REASONS = ("error", "cache_break")
+CALL_COPIES = ("sent_tokens", "rewritten_tokens", "error_code")
+"""The columns of a call that repeat what other columns say, for queries."""
 
 
 def dump_call(call: CallInfo) -> dict[str, object]:
@@ -240,6 +264,7 @@ def dump_call(call: CallInfo) -> dict[str, object]:
     row = {known.name: getattr(call, known.name) for known in fields(CallInfo)}
     row["estimate"] = dict(call.estimate)
     row["runs"] = [run_to_json(run) for run in call.runs]
+    row |= {name: getattr(call, name) for name in CALL_COPIES}
     for name in _CALL_REASONS:
         reason = getattr(call, name)
         row[name] = None if reason is None else to_json(reason)
@@ -255,7 +280,8 @@ def load_call(row: RowMapping) -> CallInfo:
     runs = load_runs(row.get("runs", ()), session_id=row["session_id"])
     with _refused(row["session_id"], RecordCode.CALL()):
         reasons = {name: _to_reason(row[name]) for name in _CALL_REASONS}
-        return CallInfo(**{**row, "runs": runs, **reasons})
+        columns = {name: value for name, value in row.items() if name not in CALL_COPIES}
+        return CallInfo(**{**columns, "runs": runs, **reasons})
 
 
 def load_runs(stored: Iterable[Sequence[Any]], *, session_id: str) -> tuple[Run, ...]:
@@ -288,6 +314,11 @@ def _to_reason(stored: object) -> Reason | None:
     return None if stored is None else from_json(stored)
 
 
+def to_rule_edit_info(row: RowMapping) -> RuleEditInfo:
+    """The edit of a rule in a row."""
+    return RuleEditInfo(**row)
+
+
 def dump_signal(signal: SignalInfo) -> dict[str, Any]:
     """A signal as a row, which the database numbers."""
     row = {known.name: getattr(signal, known.name) for known in fields(SignalInfo)}
@@ -298,3 +329,13 @@ def dump_signal(signal: SignalInfo) -> dict[str, Any]:
 def to_signal_info(row: RowMapping) -> SignalInfo:
     """The signal of a row."""
     return SignalInfo(**{**row, "earlier": tuple(row["earlier"])})
+
+
+def to_alert(row: RowMapping) -> Alert:
+    """The alert of a row."""
+    return Alert(**{**row, "reason": from_json(row["reason"])})
+
+
+def to_job_info(row: RowMapping) -> JobInfo:
+    """The job of a row; without its result where that was not read."""
+    return JobInfo(**{**row, "error": _to_reason(row["error"])})

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, Protocol, TypeVar
 
-from sqlalchemy import Connection, Select, bindparam, insert, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select
 
 from ctxcore.facts.checkpoints import (
     VERSION,
@@ -19,6 +19,7 @@ from ctxcore.facts.checkpoints import (
     load_taken,
 )
 from ctxcore.facts.ledger import Entry, RuleBook, RulesTaken, TakenBack
+from ctxcore.facts.rule_edits import NO_EDITS, RuleEdits
 from ctxcore.facts.values import Fact
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.store.errors import CorruptMessageError
@@ -40,29 +41,39 @@ MOST_COMPARED: Final = 6
 """Pairs of rules that an append may compare for each message since the last checkpoint; measured:
 a twentieth of its time. Where there are more, the next context does that."""
 
-_known = (
-    RULE_STATE.c.session_id == bindparam("session_id"),
-    RULE_STATE.c.version == VERSION,
-)
-_NEWEST: Select[Any] = (
-    select(RULE_STATE.c.seq, RULE_STATE.c.standing)
-    .where(*_known, RULE_STATE.c.seq <= bindparam("until"))
-    .order_by(RULE_STATE.c.seq.desc())
-    .limit(1)
-)
-_TAKEN: Select[Any] = (
-    select(RULE_STATE.c.seq, RULE_STATE.c.taken)
-    .where(*_known, RULE_STATE.c.seq <= bindparam("until"))
-    .order_by(RULE_STATE.c.seq)
-)
+_of_session = RULE_STATE.c.session_id == bindparam("session_id")
+_own = RULE_STATE.c.version == bindparam("version")
+_before_edits = (RULE_STATE.c.version == VERSION) & (RULE_STATE.c.seq < bindparam("begin"))
+
+
+def _newest(known: ColumnElement[bool]) -> Select[Any]:
+    found = select(RULE_STATE.c.seq, RULE_STATE.c.standing).where(
+        _of_session, known, RULE_STATE.c.seq <= bindparam("until")
+    )
+    return found.order_by(RULE_STATE.c.seq.desc()).limit(1)
+
+
+def _taken(known: ColumnElement[bool]) -> Select[Any]:
+    found = select(RULE_STATE.c.seq, RULE_STATE.c.taken).where(
+        _of_session, known, RULE_STATE.c.seq <= bindparam("until")
+    )
+    return found.order_by(RULE_STATE.c.seq)
+
+
+_NEWEST, _NEWEST_EDITED = _newest(_own), _newest(_own | _before_edits)
+_TAKEN, _TAKEN_EDITED = _taken(_own), _taken(_own | _before_edits)
 _IS_THERE: Select[Any] = select(RULE_STATE.c.seq).where(
-    *_known, RULE_STATE.c.seq == bindparam("seq")
+    _of_session, _own, RULE_STATE.c.seq == bindparam("seq")
 )
 _ADD = insert(RULE_STATE)
 
 
 class StoredRules(Protocol):
-    """Reads the rules of one session."""
+    """Reads the rules of one session as people see them."""
+
+    @property
+    def edits(self) -> RuleEdits:
+        """What people say of the rules."""
 
     def rules(self, first: int, last: int, most: int | None = None) -> Iterable[MessageFacts]:
         """The rules of the messages first … last; with `most`, of the first so many of them."""
@@ -74,29 +85,47 @@ class StoredRules(Protocol):
         """What was taken back up to a checkpoint."""
 
 
-def read_checkpoint(connection: Connection, session_id: str, until: int) -> Checkpoint | None:
+def _version(edits: RuleEdits) -> str:
+    """The version of checkpoints that were made with `edits`."""
+    return f"{VERSION}+{edits.digest}" if edits else VERSION
+
+
+def _named(session_id: str, until: int, edits: RuleEdits) -> dict[str, object]:
+    """Names the checkpoints that hold with `edits`: also those of before the first edit."""
+    named = {"session_id": session_id, "until": until, "version": _version(edits)}
+    return {**named, "begin": edits.begin} if edits else named
+
+
+def read_checkpoint(
+    connection: Connection, session_id: str, until: int, edits: RuleEdits = NO_EDITS
+) -> Checkpoint | None:
     """The newest checkpoint up to message `until`, without what was taken back."""
-    row = connection.execute(_NEWEST, {"session_id": session_id, "until": until}).first()
+    statement = _NEWEST_EDITED if edits else _NEWEST
+    row = connection.execute(statement, _named(session_id, until, edits)).first()
     if row is None:
         return None
     return Checkpoint(seq=row[0], standing=_loaded(load_standing, row[1], session_id, row[0]))
 
 
-def read_taken(connection: Connection, session_id: str, until: int) -> dict[int, RulesTaken]:
+def read_taken(
+    connection: Connection, session_id: str, until: int, edits: RuleEdits = NO_EDITS
+) -> dict[int, RulesTaken]:
     """What rules took back up to the checkpoint at message `until`."""
-    rows = connection.execute(_TAKEN, {"session_id": session_id, "until": until})
+    statement = _TAKEN_EDITED if edits else _TAKEN
+    rows = connection.execute(statement, _named(session_id, until, edits))
     found: dict[int, RulesTaken] = {}
     for seq, stored in rows:
         found |= _loaded(load_taken, stored, session_id, seq)
     return found
 
 
-def write_checkpoint(connection: Connection, session_id: str, checkpoint: Checkpoint) -> None:
+def write_checkpoint(
+    connection: Connection, session_id: str, checkpoint: Checkpoint, edits: RuleEdits = NO_EDITS
+) -> None:
     """Adds a checkpoint to the locked session, unless another process did."""
-    place = {"session_id": session_id, "seq": checkpoint.seq}
+    place = {"session_id": session_id, "seq": checkpoint.seq, "version": _version(edits)}
     if connection.execute(_IS_THERE, place).first() is None:
         values = {
-            "version": VERSION,
             "standing": dump_standing(checkpoint.standing),
             "taken": dump_taken(checkpoint.taken),
         }
@@ -114,8 +143,9 @@ def _loaded(load: Callable[[str], T], stored: str, session_id: str, seq: int) ->
 
 @dataclass(slots=True)
 class _Kept:
-    """The book of one session, and what of it is stored."""
+    """The book of one session with its edits, and what of it is stored."""
 
+    edits: RuleEdits = NO_EDITS
     book: RuleBook = field(default_factory=RuleBook)
     lock: Lock = field(default_factory=Lock)
     stored_until: int = 0
@@ -177,7 +207,7 @@ def _read_on(book: RuleBook, until: int, stored: StoredRules, most: int | None =
 class RuleBooks:
     """Caches the rules of the sessions that were used last; safe to share between threads.
 
-    Messages never change, so entries stay valid until their session is erased.
+    Messages never change, so entries stay valid until their session is erased or its rules edited.
     """
 
     def __init__(self) -> None:
@@ -186,7 +216,7 @@ class RuleBooks:
 
     def standing(self, session_id: str, until: int, stored: StoredRules) -> tuple[Entry, ...]:
         """The instructions in force at message `until`; only newer messages are read."""
-        kept = self._book(session_id)
+        kept = self._book(session_id, stored.edits)
         with kept.lock:
             kept.read(until, stored)
             if until < kept.book.begins:
@@ -195,7 +225,7 @@ class RuleBooks:
 
     def taken_back(self, session_id: str, stored: StoredRules) -> TakenBack:
         """What the rules of a session took back, as far as that was found."""
-        kept = self._book(session_id)
+        kept = self._book(session_id, stored.edits)
         with kept.lock:
             begins, (by_seq, until) = kept.book.begins, kept.book.taken
             if kept.before is None:
@@ -209,10 +239,10 @@ class RuleBooks:
         """
         with self._lock:
             kept = self._books.get(session_id)
-        if kept is None:
+        if kept is None or kept.edits != stored.edits:
             if length < LEAST_READ:
                 return None
-            kept = self._book(session_id)
+            kept = self._book(session_id, stored.edits)
             with kept.lock:
                 kept.read(length, stored, MOST_READ)
         with kept.lock:
@@ -224,10 +254,11 @@ class RuleBooks:
         first: int,
         facts: Sequence[Sequence[Fact]],
         stored: Checkpoint | None,
+        edits: RuleEdits = NO_EDITS,
     ) -> None:
         """Adds the messages from `first` on, which are stored now, as `stored` is."""
-        kept = self._book(session_id) if first == 1 else self._books.get(session_id)
-        if kept is None:
+        kept = self._book(session_id, edits) if first == 1 else self._books.get(session_id)
+        if kept is None or kept.edits != edits:
             return
         with kept.lock:
             book = kept.book
@@ -236,7 +267,7 @@ class RuleBooks:
                 kept.compared = 0
             if book.read_until == first - 1:
                 for seq, found in enumerate(facts, start=first):
-                    book.add(seq, found)
+                    book.add(seq, edits.apply(seq, found))
 
     def forget(self, session_ids: Iterable[str]) -> None:
         """Drops erased sessions."""
@@ -244,9 +275,11 @@ class RuleBooks:
             for session_id in session_ids:
                 self._books.pop(session_id, None)
 
-    def _book(self, session_id: str) -> _Kept:
+    def _book(self, session_id: str, edits: RuleEdits) -> _Kept:
         with self._lock:
-            kept = self._books.setdefault(session_id, _Kept())
+            kept = self._books.get(session_id)
+            if kept is None or kept.edits != edits:
+                kept = self._books[session_id] = _Kept(edits=edits)
             self._books.move_to_end(session_id)
             if len(self._books) > MAX_BOOKS:
                 self._books.popitem(last=False)

@@ -5,7 +5,7 @@ Deleting hides a session and can be undone; purging erases it, with its words in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -29,10 +29,47 @@ from ctxcore.store.appending import get_session
 from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
 from ctxcore.store.rows import dump_factor, dump_recalls, dump_working, to_session_info
-from ctxcore.store.values import BRANCH, SessionFactor, SessionFilter, SessionInfo, UserInfo
-from ctxcore.tables import LEASE, POLICY, SESSION, USER
+from ctxcore.store.values import (
+    BRANCH,
+    EVERY_SESSION,
+    OWN_ORIGINS,
+    SessionConditions,
+    SessionFactor,
+    SessionFilter,
+    SessionInfo,
+    SessionStamp,
+    UserInfo,
+)
+from ctxcore.tables import (
+    COMPACTION,
+    IMPORTED_COMPACTION,
+    JOB,
+    JOB_SESSION,
+    LEASE,
+    MARK,
+    POLICY,
+    SESSION,
+    TURN,
+    USER,
+)
 
 _USER = select(USER).where(USER.c.id == bindparam("user_id"))
+_OF_MARKS = MARK.c.session_id == bindparam("session_id")
+_STAMP = select(
+    SESSION.c.user_id,
+    SESSION.c.updated_at,
+    SESSION.c.deleted_at,
+    SESSION.c.length,
+    SESSION.c.active_compaction_id,
+    select(TURN.c.state)
+    .where(TURN.c.session_id == bindparam("session_id"))
+    .order_by(TURN.c.number.desc())
+    .limit(1)
+    .scalar_subquery()
+    .label("turn_state"),
+    select(func.count(MARK.c.set_at)).where(_OF_MARKS).scalar_subquery().label("marks_set"),
+    select(func.count(MARK.c.cleared_at)).where(_OF_MARKS).scalar_subquery().label("marks_cleared"),
+).where(SESSION.c.id == bindparam("session_id"))
 _EMPTY: dict[str, Any] = {
     "deleted_at": None,
     "length": 0,
@@ -47,6 +84,7 @@ _EMPTY: dict[str, Any] = {
     "system_changes": None,
     "count_factor": None,
     "recalls": None,
+    "rule_edits": None,
 }
 
 
@@ -138,16 +176,24 @@ class Sessions(Area):
         with self._database.read() as connection:
             return to_session_info(get_session(connection, session_id))
 
+    def session_stamp(self, session_id: str) -> SessionStamp:
+        with self._database.read() as connection:
+            found = connection.execute(_STAMP, {"session_id": session_id}).mappings().first()
+        if found is None:
+            raise SessionNotFoundError(session_id=session_id)
+        return SessionStamp(**found)
+
     def list_sessions(
         self,
         user_id: str | None = None,
         *,
         listed: SessionFilter = "present",
         title: str = "",
+        where: SessionConditions = EVERY_SESSION,
         limit: int = 100,
         offset: int = 0,
     ) -> list[SessionInfo]:
-        filters = _filters(user_id, listed, title)
+        filters = [*_filters(user_id, listed, title), *_conditions(where)]
         if listed == "unbranched":
             found = _with_newest_branch(filters)
         else:
@@ -162,12 +208,17 @@ class Sessions(Area):
         return [known for known in ids if known.startswith(beginning)]  # SQLite's LIKE ignores case
 
     def count_sessions(
-        self, user_id: str | None = None, *, listed: SessionFilter = "present", title: str = ""
+        self,
+        user_id: str | None = None,
+        *,
+        listed: SessionFilter = "present",
+        title: str = "",
+        where: SessionConditions = EVERY_SESSION,
     ) -> int:
-        counted = select(func.count()).select_from(SESSION)
+        filters = [*_filters(user_id, listed, title), *_conditions(where)]
+        counted = select(func.count()).select_from(SESSION).where(*filters)
         with self._database.read() as connection:
-            found = connection.execute(counted.where(*_filters(user_id, listed, title)))
-            return int(found.scalar_one())
+            return int(connection.execute(counted).scalar_one())
 
     def rename(self, session_id: str, title: str, *, at: datetime) -> None:
         self._change(session_id, title=title, updated_at=at)
@@ -198,8 +249,9 @@ class Sessions(Area):
     def delete(self, session_id: str, *, at: datetime) -> None:
         self._change(session_id, deleted_at=at)
 
-    def restore(self, session_id: str) -> None:
-        self._change(session_id, deleted_at=None)
+    def restore(self, session_id: str, *, at: datetime | None = None) -> None:
+        touched = {} if at is None else {"updated_at": at}
+        self._change(session_id, deleted_at=None, **touched)
 
     def purge(self, session_id: str) -> None:
         self._purge([session_id])
@@ -245,6 +297,24 @@ def _filters(user_id: str | None, listed: SessionFilter, title: str) -> list[Any
     return filters
 
 
+def _conditions(where: SessionConditions) -> Iterator[ColumnElement[bool]]:
+    if where.model:
+        yield SESSION.c.model.icontains(where.model, autoescape=True)
+    if where.changed_from is not None:
+        yield SESSION.c.updated_at >= where.changed_from
+    if where.changed_before is not None:
+        yield SESSION.c.updated_at < where.changed_before
+    if where.least_messages:
+        yield SESSION.c.length >= where.least_messages
+    if where.is_imported is not None:
+        own = SESSION.c.origin.in_(OWN_ORIGINS)
+        yield ~own if where.is_imported else own
+    if where.is_compacted is not None:
+        made = exists().where(COMPACTION.c.session_id == SESSION.c.id)
+        recorded = exists().where(IMPORTED_COMPACTION.c.session_id == SESSION.c.id)
+        yield (made | recorded) if where.is_compacted else ~(made | recorded)
+
+
 def _with_newest_branch(filters: Sequence[ColumnElement[bool]]) -> Select[Any]:
     """The sessions that `filters` let through, changed when they or a branch of them were last."""
     roots = select(SESSION.c.id.label("root_id"), SESSION.c.id, SESSION.c.updated_at)
@@ -270,4 +340,6 @@ def _erase(connection: Connection, session_id: str) -> None:
     is_its_own = (POLICY.c.scope == "session") & (POLICY.c.owner == session_id)
     connection.execute(delete(POLICY).where(is_its_own))
     connection.execute(delete(LEASE).where(LEASE.c.name == turn_lease(session_id)))
+    told = select(JOB_SESSION.c.job_id).where(JOB_SESSION.c.session_id == session_id)
+    connection.execute(delete(JOB).where(JOB.c.id.in_(told)))
     connection.execute(delete(SESSION).where(SESSION.c.id == session_id))

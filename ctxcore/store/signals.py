@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, distinct, func, select, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, distinct, func, select, update
 from sqlalchemy.dialects.postgresql import insert as insert_postgres
 from sqlalchemy.dialects.sqlite import insert as insert_sqlite
 
@@ -15,7 +15,8 @@ from ctxcore.signals.values import tells_of_forgetting
 from ctxcore.store.database import Area
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.rows import dump_signal, to_signal_info
-from ctxcore.store.values import SignalCounts, SignalInfo
+from ctxcore.store.scopes import covered_by
+from ctxcore.store.values import Scope, SignalCounts, SignalInfo
 from ctxcore.tables import CALL, SESSION, SIGNAL
 
 
@@ -47,8 +48,9 @@ class Signals(Area):
             raise RecordNotFoundError(kind="signal", record_id=signal_id)
         return to_signal_info(row)
 
-    def signal_counts(self, user_id: str) -> list[SignalCounts]:
-        present = (SESSION.c.user_id == user_id) & SESSION.c.deleted_at.is_(None)
+    def signal_counts(self, scope: Scope) -> list[SignalCounts]:
+        covered = covered_by(scope, model=SESSION.c.model)
+        present = and_(SESSION.c.deleted_at.is_(None), *covered)
         turns = (
             select(CALL.c.policy_version_id, func.count(distinct(CALL.c.turn_id)))
             .join(SESSION, SESSION.c.id == CALL.c.session_id)

@@ -9,12 +9,16 @@ from platformdirs import user_data_path
 
 from ctxcore.store.database import Database
 from ctxcore.store.histories import Histories
+from ctxcore.store.jobs import Jobs
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
+from ctxcore.store.reports import Reports
+from ctxcore.store.rule_editing import RuleEditing
 from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
 from ctxcore.store.signals import Signals
 from ctxcore.store.turns import Turns
+from ctxcore.store.upkeep import Upkeep
 
 DATABASE_VARIABLE = "CTXCORE_DATABASE_URL"
 
@@ -34,7 +38,20 @@ def _default_file() -> Path:
     return user_data_path("ctxcore", appauthor=False) / "ctxcore.db"
 
 
-class SqlStore(Sessions, Histories, Compactions, Turns, Signals, Policies, Journal, Searching):
+class SqlStore(
+    Sessions,
+    Histories,
+    Compactions,
+    RuleEditing,
+    Turns,
+    Signals,
+    Reports,
+    Policies,
+    Journal,
+    Searching,
+    Jobs,
+    Upkeep,
+):
     """A `SessionStore` on a database; safe to share between threads."""
 
     def close(self) -> None:

@@ -31,14 +31,14 @@ from ctxcore.store.appending import Batch, get_session, prepare, write
 from ctxcore.store.database import Area
 from ctxcore.store.errors import LeaseTakenError, RecordNotFoundError
 from ctxcore.store.records import find_lease, next_number, release, take
-from ctxcore.store.rows import dump_call, load_call, load_runs, to_turn_info
+from ctxcore.store.rows import CALL_COPIES, dump_call, load_call, load_runs, to_turn_info
 from ctxcore.store.sessions import turn_lease
 from ctxcore.store.values import BilledCalls, CallInfo, TurnInfo, TurnState
 from ctxcore.tables import CALL, LEASE, SENT_TEXT, TURN
 from ctxcore.tokens.families import TokenCounter
 
-_LARGE = (CALL.c.runs, CALL.c.recipe)
-_WITHOUT_RUNS = [column for column in CALL.c if column not in _LARGE]
+_LARGE = ("runs", "recipe")
+WITHOUT_RUNS = [column for column in CALL.c if column.name not in (*_LARGE, *CALL_COPIES)]
 # The same SQL for both databases; a text that is stored already stays as it is.
 _ADD_TEXT = text(
     "INSERT INTO sent_text (session_id, address, body) VALUES (:session_id, :address, :body) "
@@ -212,21 +212,21 @@ class Turns(Area):
     def calls(
         self, session_id: str, *, turn_id: str | None = None, with_runs: bool = True
     ) -> list[CallInfo]:
-        columns = list(CALL.c) if with_runs else _WITHOUT_RUNS
+        columns = list(CALL.c) if with_runs else WITHOUT_RUNS
         found: Select[Any] = select(*columns).where(CALL.c.session_id == session_id)
         if turn_id is not None:
             found = found.where(CALL.c.turn_id == turn_id)
         return self._list(found.order_by(CALL.c.created_at, CALL.c.id), load_call)
 
     def last_call(self, session_id: str, purpose: str) -> CallInfo | None:
-        found = select(*_WITHOUT_RUNS).where(
+        found = select(*WITHOUT_RUNS).where(
             CALL.c.session_id == session_id, CALL.c.purpose == purpose
         )
         newest = found.order_by(CALL.c.created_at.desc(), CALL.c.id.desc())
         return self._first(newest.limit(1), load_call)
 
     def counted_calls(self, model: str, counter_id: str, *, limit: int) -> list[CallInfo]:
-        found = select(*_WITHOUT_RUNS).where(
+        found = select(*WITHOUT_RUNS).where(
             CALL.c.model == model,
             CALL.c.counter_id == counter_id,
             CALL.c.is_comparable.is_(True),

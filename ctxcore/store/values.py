@@ -13,9 +13,12 @@ from typing import Literal
 from ctxcore.assembly.effects import CompactionEffect, load_effect
 from ctxcore.assembly.prompts import PromptChange
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, Recalls, WorkingState
-from ctxcore.assembly.verdicts import Run, VerdictKind
+from ctxcore.assembly.verdicts import INPUT_SEGMENTS, Run, VerdictKind
+from ctxcore.facts.rule_edits import RuleEdit, RuleEditKind
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.plain import Plain
+from ctxcore.policy.changes import FieldChange, changed_fields
+from ctxcore.reasons.codes import BreakCode, OutcomeCode
 from ctxcore.reasons.values import Reason
 from ctxcore.signals.values import SignalKind, tells_of_forgetting
 from ctxcore.tokens.factors import CountFactor
@@ -30,12 +33,15 @@ TurnState = Literal[
     "interrupted",
 ]
 MarkKind = Literal["pin", "exclude"]
+JobState = Literal["running", "done", "cancelled", "failed", "interrupted"]
 BRANCH = "branch"
 """The origin of a session that `ContextEngine.branch` made."""
 
 SessionFilter = Literal["present", "unbranched", "deleted", "all"]
 """`unbranched`: those present that are no branch of a session that is present too; a list says of
 each when it or a branch of it was last changed."""
+OWN_ORIGINS = ("chat", "fork", BRANCH)
+"""The origins of sessions that were made here; all others came from a file."""
 ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 
@@ -48,6 +54,24 @@ class UserInfo(Plain):
     group: str
     is_operator: bool
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionConditions(Plain):
+    """What listed sessions have in common; the defaults let all through."""
+
+    model: str = ""
+    """A part of the model's name, in any case."""
+    changed_from: datetime | None = None
+    changed_before: datetime | None = None
+    is_compacted: bool | None = None
+    """Whether there is a compaction, made here or recorded by another program."""
+    is_imported: bool | None = None
+    """Whether it came from a file."""
+    least_messages: int = 0
+
+
+EVERY_SESSION = SessionConditions()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +125,21 @@ class SessionInfo(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionStamp(Plain):
+    """What changes with everything that a reader of a session would see; little enough to poll."""
+
+    user_id: str
+    updated_at: datetime
+    deleted_at: datetime | None
+    length: int
+    active_compaction_id: str | None
+    turn_state: str | None
+    """The state of the last turn; None before the first one."""
+    marks_set: int
+    marks_cleared: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MessageInfo(Plain):
     """A message with its place in the history."""
 
@@ -132,6 +171,26 @@ class CompactionInfo(Plain):
         """What it changed in the next call; None where that was not recorded."""
         return load_effect(self.details.get("effect"))
 
+    @property
+    def is_quoted(self) -> bool:
+        """Whether it quotes in place of a summary that was refused."""
+        reason = self.compaction.reason
+        return reason is not None and reason.mentions(OutcomeCode.QUOTED_INSTEAD)
+
+    @property
+    def doubts(self) -> dict[str, str]:
+        """The sentences that the source does not support, each with the code of why."""
+        found = self.checked("sentences")
+        return {str(one.get("text", "")): str(one.get("problem", "")) for one in found}
+
+    def checked(self, name: str) -> list[JsonObject]:
+        """A list in the recorded check of its summary; empty of a refused one."""
+        check = self.details.get("check")
+        found = check.get(name) if isinstance(check, dict) else None
+        if self.is_quoted or not isinstance(found, list):
+            return []
+        return [one for one in found if isinstance(one, dict)]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedCompaction(Plain):
@@ -154,6 +213,26 @@ class Mark(Plain):
     kind: MarkKind
     set_at: datetime
     cleared_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleEditInfo(Plain):
+    """What a person says of a rule, in force until it is cleared."""
+
+    id: int
+    session_id: str
+    seq: int
+    kind: RuleEditKind
+    text: str
+    set_by: str
+    set_at: datetime
+    cleared_by: str | None = None
+    cleared_at: datetime | None = None
+
+    @property
+    def edit(self) -> RuleEdit:
+        """The edit itself."""
+        return RuleEdit(kind=self.kind, seq=self.seq, text=self.text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,6 +332,30 @@ class CallInfo(Plain):
     """Whether `input_tokens` may be compared with the estimate: a whole answer to texts alone."""
     recipe: JsonObject | None = None
     """What each message sent is made of; see `ctxcore.assembly.recipes`."""
+    without_tokens: int | None = None
+    """What would have been sent without any compaction, by our count; None: not known."""
+
+    @property
+    def sent_tokens(self) -> int | None:
+        """What was sent by our count; None where it was not counted."""
+        if not self.estimate:
+            return None
+        return sum(size for name, size in self.estimate.items() if name in INPUT_SEGMENTS)
+
+    @property
+    def rewritten_tokens(self) -> int | None:
+        """The input that was not in the cache because a compaction, or the undo of one, had changed
+        its beginning; None where there was none, or the provider did not report it.
+        """
+        cause = None if self.cache_break is None else self.cache_break.code
+        if cause not in (BreakCode.COMPACTION, BreakCode.UNDO) or self.input_tokens is None:
+            return None
+        return None if self.cached_tokens is None else self.input_tokens - self.cached_tokens
+
+    @property
+    def error_code(self) -> str | None:
+        """The code of its error, if it has one."""
+        return None if self.error is None else str(self.error.code)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +376,86 @@ class BilledCalls(Plain):
     cached_tokens: int | None
     cache_write_tokens: int | None
     cache_hour_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTally(Plain):
+    """Calls of one user, policy version, month, model and purpose, summed; imported ones are none.
+
+    Calls with a recorded cost are apart from those without, and so are calls without usage.
+    """
+
+    user_id: str
+    policy_version_id: int | None
+    month: str
+    """In UTC, e.g. `2026-03`."""
+    model: str | None
+    purpose: str
+    calls: int
+    cost: float | None
+    """US dollars, as recorded."""
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    cache_write_tokens: int | None
+    cache_hour_tokens: int | None
+    input_calls: int = 0
+    """The calls whose input the provider counted."""
+    cache_told_tokens: int = 0
+    """The input of the calls of which the provider told what came from its cache."""
+    compared_calls: int = 0
+    """The calls of which both sizes below are known."""
+    sent_tokens: int = 0
+    """What these sent, by our count."""
+    without_tokens: int = 0
+    """What they would have sent without any compaction."""
+    rewritten_tokens: int = 0
+    """What providers read anew because a compaction had changed the beginning."""
+    refused: int = 0
+    """Calls that were refused as too long."""
+    is_imported: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionTally(Plain):
+    """Compactions of one user, policy version and month, counted."""
+
+    user_id: str
+    policy_version_id: int | None
+    month: str
+    compactions: int
+    failed: int
+    """Those whose summarizer failed, so that messages were left out or quoted instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyChange(Plain):
+    """A saved version of a scope's policy beside the version before it."""
+
+    version: PolicyVersion
+    before: JsonObject
+    """The overrides of the version before; empty for the first one."""
+
+    @property
+    def fields(self) -> list[FieldChange]:
+        """The fields that it changed."""
+        return changed_fields(self.before, self.version.overrides)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert(Plain):
+    """Something that an operator asked to be told."""
+
+    id: int
+    cause: str
+    """What happened, in a form that tells it once."""
+    reason: Reason
+    user_id: str
+    session_id: str | None
+    created_at: datetime
+    seen_by: str | None = None
+    """Who has seen it; None: nobody yet."""
+    seen_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,6 +513,33 @@ class SignalCounts(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobInfo(Plain):
+    """Long work that a person started, such as a trial of policies; only that person sees it."""
+
+    id: str
+    user_id: str
+    kind: str
+    """A code for what it does."""
+    spec: JsonObject
+    """What was asked for."""
+    digest: str
+    """The hash of the spec and of the data that it reads."""
+    state: JobState
+    done: int
+    """How many of the `total` units of work are finished."""
+    total: int
+    """0 as long as it is not known."""
+    result: JsonObject | None = None
+    """None before it is done, and where lists leave results out."""
+    error: Reason | None = None
+    """Why it failed."""
+    created_at: datetime
+    lease_until: datetime
+    """When a running job counts as interrupted unless it was renewed before."""
+    finished_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Event(Plain):
     """Something that happened, e.g. a rejected compaction or a break of the prompt cache."""
 
@@ -338,6 +548,30 @@ class Event(Plain):
     kind: str
     body: JsonObject
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseInfo(Plain):
+    """A database as a whole."""
+
+    kind: str
+    """`sqlite` or `postgresql`."""
+    url: str
+    """Its address without the password."""
+    size_bytes: int
+    revision: str | None
+    """The revision of its schema."""
+    sessions: int
+    """All of them, deleted ones too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedModel(Plain):
+    """A model whose input was counted by us and by the provider, and in how many calls."""
+
+    model: str
+    counter_id: str
+    calls: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from ctxcore.assembly.history import Anchors, Counted, HistoryView, Totals, fact
 from ctxcore.assembly.prompts import Prompts
 from ctxcore.assembly.reading import WHOLE
 from ctxcore.facts.ledger import Entry, TakenBack
+from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.lazy import load_all
@@ -25,7 +26,7 @@ from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
 from ctxcore.store.known_rows import ROW_BYTES, Known
 from ctxcore.store.light_rows import LEAST, light_rows
-from ctxcore.store.rows import load_changes, to_counted
+from ctxcore.store.rows import load_changes, load_rule_edits, to_counted
 from ctxcore.store.session_rules import SessionRules
 from ctxcore.store.stored_facts import read_facts
 from ctxcore.store.term_places import term_places
@@ -127,7 +128,6 @@ class StoredHistory:
         self.memo: dict[Hashable, HistoryView] = {}
         self._database = database
         self._session_id = session_id
-        self._rules = SessionRules(database, session_id)
         self._rows: dict[int, Known] = {}
         self._light: dict[int, Counted] = {}
         with database.read() as connection:
@@ -142,11 +142,13 @@ class StoredHistory:
             self._sent_until = {0: 0, self._length: self._sent}
             self._own_until = {0: 0, self._length: session["cum"] or 0}
             changes = load_changes(session)
+            self._rule_edits = load_rule_edits(session)
             marks = connection.execute(_MARKS, self._keys).all()
             pinned, excluded = (
                 self._whole_blocks(connection, [seq for kind, seq in marks if kind == wanted])
                 for wanted in ("pin", "exclude")
             )
+        self._rules = SessionRules(database, session_id, self._rule_edits)
         prompts = Prompts.of(self._system, changes, self._length, excluded)
         self._anchors = Anchors(
             system=prompts.in_force,
@@ -247,6 +249,9 @@ class StoredHistory:
     def anchors(self) -> Anchors:
         return self._anchors
 
+    def rule_edits(self) -> RuleEdits:
+        return self._rule_edits
+
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
         for first in range(1, self._length + 1, _MAX_IN_LIST):
             last = min(first + _MAX_IN_LIST - 1, self._length)
@@ -254,7 +259,8 @@ class StoredHistory:
                 stored = read_facts(connection, self._session_id, first, last)
             found = self._find_facts([seq for seq, facts in stored if facts is None])
             for seq, facts in stored:
-                if known := found[seq] if facts is None else facts:
+                known = found[seq] if facts is None else facts
+                if known := self._rule_edits.apply(seq, known):
                     yield seq, known
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
@@ -360,6 +366,7 @@ class ScaledHistory:
         self.count, self.messages, self.turns = view.count, view.messages, view.turns
         self.anchors, self.facts, self.standing = view.anchors, view.facts, view.standing
         self.taken_back, self.having = view.taken_back, view.having
+        self.rule_edits = view.rule_edits
         self._view = view
         self._ratio = ratio
 

@@ -76,5 +76,5 @@ def sum_costs(parts: Iterable[CallCost]) -> Cost:
 
 def dollars_text(dollars: float) -> str:
     """US dollars to the cent; of less than ten cents two significant figures."""
-    is_small = dollars != 0 and abs(dollars) < 0.1
+    is_small = dollars != 0 and abs(dollars) < 0.0995  # what two figures round below ten cents
     return f"${dollars:.2g}" if is_small else f"${dollars:,.2f}"

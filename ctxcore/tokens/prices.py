@@ -55,6 +55,16 @@ class Price(Plain):
             cache_hour=_per_million(info.cache_hour_price),
         )
 
+    @property
+    def from_cache(self) -> float:
+        """What is read from a cache."""
+        return _first(self.cached, self.input)
+
+    @property
+    def lost_cache(self) -> float:
+        """What costs more where input is not in the cache, and is written to it again."""
+        return max(0.0, _first(self.cache_write, self.input) - self.from_cache)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BilledTokens(Plain):
@@ -76,7 +86,7 @@ def cost_of(usage: Billed, price: Price | None) -> float | None:
     write_price = _first(price.cache_write, price.input)
     dollars = (
         max(0, usage.input_tokens - cached - written) * price.input
-        + cached * _first(price.cached, price.input)
+        + cached * price.from_cache
         + (written - for_hour) * write_price
         + for_hour * _first(price.cache_hour, write_price)
         + usage.output_tokens * price.output

@@ -18,7 +18,7 @@ from dashboard.excerpts import excerpt
 from dashboard.reads import call_request, calls_of
 from dashboard.safe_markdown import plain_label
 from dashboard.texts import about, language, t
-from dashboard.widgets import Row, plain_table
+from dashboard.widgets import Row, table_with_choice
 from dashboard.wording import reason_sentence, reason_text
 
 SHOWN_CHANGES = 300  # chosen: keeps the section quick to draw
@@ -58,8 +58,7 @@ def show_changes(session: SessionInfo, request: RebuiltRequest, key: str) -> Non
         st.info(plain_label(reason_sentence(missing.verdict), max_chars=400))
         return
     _told(changes, earlier)
-    _table(changes.changes, earlier, later)
-    _texts(changes.changes, earlier, later, f"{key}_change_{request.call.id}_{other}")
+    _changes(changes.changes, earlier, later, f"{key}_change_{request.call.id}_{other}")
 
 
 def _default(number: int, purposes: Sequence[str]) -> int:
@@ -97,12 +96,27 @@ def _verdict(reason: Reason) -> str:
     return t("usage.changes.verdict", reason=reason_text(reason))
 
 
-def _table(changes: Sequence[Change], earlier: RebuiltRequest, later: RebuiltRequest) -> None:
-    rows = [_row(change, earlier, later) for change in changes[:SHOWN_CHANGES]]
-    plain_table(rows, alt=t("usage.changes"))
+def _changes(
+    changes: Sequence[Change], earlier: RebuiltRequest, later: RebuiltRequest, key: str
+) -> None:
+    """Draws a table of the changes, and the text of the open one line by line."""
+    shown = changes[:SHOWN_CHANGES]
+    first = next((at for at, change in enumerate(shown) if change.kind != "same"), 0)
+    chosen = table_with_choice(
+        [_row(change, earlier, later) for change in shown],
+        [str(at) for at in range(len(shown))],
+        key=key,
+        alt=t("usage.changes"),
+        newest=first,
+    )
     if len(changes) > SHOWN_CHANGES:
         count = f"{len(changes):,}"
         st.caption(t("usage.changes.first", shown=f"{SHOWN_CHANGES:,}", count=count))
+    if (change := shown[int(chosen)]).kind == "same":
+        st.caption(t("usage.changes.unchanged"))
+        return
+    old, new = _sides(change, earlier, later)
+    show_parts(changed_lines(old, new), key=f"{key}_{chosen}_part", language="diff")
 
 
 def _row(change: Change, earlier: RebuiltRequest, later: RebuiltRequest) -> Row:
@@ -141,32 +155,6 @@ def _tokens(first: int | None, count: int, request: RebuiltRequest) -> int | Non
     sizes = [made.tokens for made in request.messages[first : first + count]]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == count else None
-
-
-def _texts(
-    changes: Sequence[Change], earlier: RebuiltRequest, later: RebuiltRequest, key: str
-) -> None:
-    """Draws the text of one changed message, line by line."""
-    shown = [change for change in changes[:SHOWN_CHANGES] if change.kind != "same"]
-    if not shown:
-        return
-    at = st.selectbox(
-        t("usage.changes.message"),
-        range(len(shown)),
-        format_func=lambda at: _name(shown[at], earlier, later),
-        key=key,
-    )
-    chosen = at or 0
-    old, new = _sides(shown[chosen], earlier, later)
-    show_parts(changed_lines(old, new), key=f"{key}_{chosen}_part", language="diff")
-
-
-def _name(change: Change, earlier: RebuiltRequest, later: RebuiltRequest) -> str:
-    old, new = _sides(change, earlier, later)
-    made = new or old
-    place = _places(change.before if change.after is None else change.after, 1)
-    name = f"{place} · {t(f'usage.changes.{change.kind}')}"
-    return f"{name} · {role_of(made)} · {excerpt(text_of(made.message))}" if made else name
 
 
 def changed_lines(old: RebuiltMessage | None, new: RebuiltMessage | None) -> str:

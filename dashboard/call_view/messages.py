@@ -13,17 +13,15 @@ from ctxcore.engine.requests import RebuiltMessage, RebuiltPart, RebuiltRequest
 from ctxcore.messages.values import JsonObject
 from dashboard.excerpts import excerpt
 from dashboard.texts import t
-from dashboard.widgets import Row, plain_table
+from dashboard.widgets import Row, table_with_choice
 from dashboard.wording import reason_text
 
 PART_CHARS = 6_000  # chosen: a part is drawn without delay, and most messages are one
 
 
 def show_messages(request: RebuiltRequest, key: str) -> None:
-    """Draws every message of a request in a table, one of them whole, and the tools."""
-    rows = [_row(number, made) for number, made in enumerate(request.messages, start=1)]
-    plain_table(rows, alt=t("usage.request.messages"))
-    _message(request, key)
+    """Draws every message of a request in a table, the open one whole, and the tools."""
+    _messages(request, f"{key}_message_{request.call.id}")
     _tools(request, key)
 
 
@@ -74,16 +72,16 @@ def _row(number: int, made: RebuiltMessage) -> Row:
     }
 
 
-def _message(request: RebuiltRequest, key: str) -> None:
-    messages, key = request.messages, f"{key}_message_{request.call.id}"
-    chosen = st.selectbox(
-        t("usage.request.message"),
-        range(1, len(messages) + 1),
-        index=(request.differs_at or 0),
-        format_func=lambda number: f"{number} · {role_of(messages[number - 1])}",
+def _messages(request: RebuiltRequest, key: str) -> None:
+    messages = request.messages
+    chosen = table_with_choice(
+        [_row(number, made) for number, made in enumerate(messages, start=1)],
+        [str(at) for at in range(len(messages))],
         key=key,
+        alt=t("usage.request.messages"),
+        newest=request.differs_at or 0,
     )
-    show_parts(text_of(messages[(chosen or 1) - 1].message), key=f"{key}_part_{chosen}")
+    show_parts(text_of(messages[int(chosen)].message), key=f"{key}_part_{chosen}")
 
 
 def _tools(request: RebuiltRequest, key: str) -> None:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import uuid
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ctxcore.compaction.plans import Answer
 from ctxcore.messages.values import Message, text_message
-from dashboard.chat_page import branching, finding, knowledge
-from dashboard.chat_page.attaching import attached_file
+from dashboard.chat_page import branching, finding, knowledge, rule_dialog
 from dashboard.chat_page.turn_runner import RunningTurn, turn_runner
-from dashboard.chat_page.uploads import text_of_file
-from dashboard.compaction_dialog import open_compaction
 from dashboard.selection import current_session, select_session
 from dashboard.services import default_model, engine
 from dashboard.texts import t
@@ -27,13 +20,9 @@ SHOWN = "chat_shown"
 ANSWERED = "chat_answered"
 NEW_MODEL = "chat_model_new"
 
-COMMAND = re.compile(r"/compact(?:\s+(?P<focus>.+))?", re.IGNORECASE | re.DOTALL)
-"""Typed in place of the button, with what to keep behind it."""
-
 UNSENT = "chat_unsent"
 """The text that was written beside a file that could not be read."""
 
-_CALL_ID_CHARS = 9  # of letters and figures: the only form that Mistral takes
 _TITLE_CHARS = 60  # chosen: fits the sidebar
 
 
@@ -61,57 +50,9 @@ def send(content: str | Message, attached: Sequence[Message] = ()) -> None:
     knowledge.note_sent(turn_runner().start(engine(), session.id, message, knowledge=texts))
 
 
-def submit() -> None:
-    """Sends the text and the file of the input field, or runs the command in it."""
-    given = st.session_state["chat_ask"]
-    if given.files:
-        _send_with_file(given.text, given.files[0])
-    elif command := COMMAND.fullmatch(given.text.strip()):
-        _compact(command["focus"] or "")
-    elif command := finding.COMMAND.fullmatch(given.text.strip()):
-        _recall(command["words"] or "")
-    else:
-        send(given.text)
-
-
-def _send_with_file(text: str, file: UploadedFile) -> None:
-    """Sends `text` behind the file, or keeps it on the page if the file cannot be read."""
-    name = Path(file.name).name
-    question = text if text.strip() else t("chat.file.question", name=name)
-    st.session_state[UNSENT] = text
-    with report_errors(PROBLEM):
-        content = text_of_file(name, file.getvalue())
-        messages = attached_file(
-            name,
-            content,
-            call_id=uuid.uuid4().hex[:_CALL_ID_CHARS],
-            said=t("chat.file.said", name=name),
-            answered=t("chat.file.answered", name=name),
-        )
-        send(question, messages)
-
-
 def drop_unsent() -> None:
     """Removes a text from the page that was not sent because of its file."""
     st.session_state.pop(UNSENT, None)
-
-
-def _compact(focus: str) -> None:
-    """Opens the compaction dialog, or says that there is nothing to compact."""
-    session = current_session()
-    if session is None or not session.length:
-        st.session_state[PROBLEM] = t("chat.nothing_to_compact")
-    else:
-        open_compaction(session.id, focus)
-
-
-def _recall(words: str) -> None:
-    """Looks for `words` in the session, or says that there is nothing to look for, or in."""
-    session = current_session()
-    if session is None or not session.length or not words:
-        st.session_state[PROBLEM] = t("chat.nothing_to_recall")
-    else:
-        finding.look_up(session, words)
 
 
 @report_errors(PROBLEM)
@@ -181,8 +122,9 @@ def act_on_message(key: str, seq: int) -> None:
             select_session(engine().fork(session.id, seq - 1).id)
             st.toast(t("chat.forked"), icon=":material/call_split:")
         case "story":
-            finding.open_message(session.id, seq)
-            st.session_state[f"chat_story_{session.id}_{seq}"] = True
+            finding.open_story(session.id, seq)
+        case "rule":
+            rule_dialog.choose(session.id, seq)
         case "edit":
             branching.open_edit(session.id, seq)
         case "regenerate":

@@ -5,7 +5,6 @@ What was found belongs to the page: it is neither stored nor sent to the model.
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import streamlit as st
@@ -17,9 +16,6 @@ from dashboard.excerpts import excerpt
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
-
-COMMAND: Final = re.compile(r"/recall(?:\s+(?P<words>.+))?", re.IGNORECASE | re.DOTALL)
-"""Typed to search the session for the words behind it."""
 
 _ASKED: Final = "chat_recall"
 _FURTHER: Final = "chat_further"
@@ -41,6 +37,17 @@ def open_message(session_id: str, seq: int) -> None:
     st.session_state.pop(_FURTHER, None)
     st.query_params["session"] = session_id
     name_place("m", seq)
+
+
+def open_story(session_id: str, seq: int) -> None:
+    """Shows the transcript up to message `seq` with its story; a callback."""
+    open_message(session_id, seq)
+    st.session_state[story_key(session_id, seq)] = True
+
+
+def story_key(session_id: str, seq: int) -> str:
+    """The key of the expander of a story."""
+    return f"chat_story_{session_id}_{seq}"
 
 
 def _show_further(seq: int) -> None:
@@ -133,6 +140,14 @@ def _draw_hit(session_id: str, hit: RecallHit) -> None:
         st.text(excerpt(hit.text, _HIT_CHARS))
         for message in hit.after:
             _draw_beside(message)
+        st.button(
+            t("story.why.link"),
+            key=f"chat_recall_why_{hit.seq}",
+            icon=":material/help_center:",
+            type="tertiary",
+            on_click=open_story,
+            args=(session_id, hit.seq),
+        )
 
 
 def _draw_beside(message: RecalledMessage) -> None:

@@ -69,7 +69,7 @@ def settle() -> None:
 
 def draw_chips(session_id: str | None, *, is_disabled: bool) -> None:
     """Draws the button that opens the dialog, and a chip for each text that removes it."""
-    with st.container(horizontal=True, gap="xsmall", key="chat_knowledge_line"):
+    with st.container(horizontal=True, gap="xsmall", width="content", key="chat_knowledge_line"):
         st.button(
             t("chat.knowledge.add"),
             key="chat_knowledge_add",

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from ctxcore.assembly.context import Context
 from ctxcore.tokens.count import count_tokens
@@ -19,7 +18,7 @@ from dashboard.texts import t
 
 PANEL_SECONDS = 1.0  # chosen: between redraws of the window while an answer streams
 
-DrawPanel = Callable[[Context, int], None]
+DrawWindow = Callable[[Context, int], None]
 
 
 def draw_user_message(text: str) -> None:
@@ -29,14 +28,12 @@ def draw_user_message(text: str) -> None:
             st.markdown(safe_markdown(text))
 
 
-def follow(
-    turn: RunningTurn, session_id: str, panel: DeltaGenerator, draw_panel: DrawPanel
-) -> None:
+def follow(turn: RunningTurn, session_id: str, draw_window: DrawWindow | None) -> None:
     """Draws the running answer in the current container until it ends or leaves the session."""
     with st.chat_message("assistant"):
         answer, activity = st.empty(), st.empty()
     started = time.monotonic()
-    window = _LiveWindow(turn, panel, draw_panel)
+    window = _LiveWindow(turn, draw_window) if draw_window is not None else None
     answer_text = ""
     for chunk in turn.follow():
         if turn.session_id != session_id:
@@ -45,7 +42,8 @@ def follow(
             answer_text += chunk
             answer.markdown(safe_markdown(answer_text))
         activity.caption(_activity(turn, time.monotonic() - started))
-        window.update(answer_text)
+        if window is not None:
+            window.update(answer_text)
     activity.empty()
 
 
@@ -57,10 +55,9 @@ def _activity(turn: RunningTurn, seconds: float) -> str:
 class _LiveWindow:
     """Redraws the window at most once per `PANEL_SECONDS`: counting the growing answer is slow."""
 
-    def __init__(self, turn: RunningTurn, panel: DeltaGenerator, draw_panel: DrawPanel) -> None:
+    def __init__(self, turn: RunningTurn, draw_window: DrawWindow) -> None:
         self._turn = turn
-        self._panel = panel
-        self._draw = draw_panel
+        self._draw = draw_window
         self._drawn_at: float | None = None
 
     def update(self, answer_text: str) -> None:
@@ -69,5 +66,4 @@ class _LiveWindow:
         if context is None or (self._drawn_at and now - self._drawn_at < PANEL_SECONDS):
             return
         self._drawn_at = now
-        with self._panel.container():
-            self._draw(context, count_tokens(answer_text) if answer_text else 0)
+        self._draw(context, count_tokens(answer_text) if answer_text else 0)

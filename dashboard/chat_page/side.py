@@ -1,11 +1,9 @@
-"""Draws the right column of the chat page: model, window, last failure, pinned messages."""
+"""Draws what stands beside the chat input: the model, the last failure, pinned messages."""
 
 from __future__ import annotations
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from ctxcore.assembly.context import Context
 from ctxcore.engine.events import COMPACTED, FAILED, INPUT_CUT
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
@@ -17,7 +15,6 @@ from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
 from dashboard.texts import t
 from dashboard.widgets import draw_nothing
-from dashboard.window_panel import TriggerLevel, window_panel
 from dashboard.wording import reason_text
 
 
@@ -38,6 +35,21 @@ def model_label(model: str, catalog: ModelCatalog) -> str:
         return t("chat.local_model")
     connection = catalog.connection(model)
     return f"{connection.name} · {model}" if connection and connection.name else model
+
+
+def draw_model_menu(session: SessionInfo | None, *, is_running: bool) -> str:
+    """Draws the name of the model, which opens the picker; returns the chosen model."""
+    chosen = session.model if session else st.session_state.get(actions.NEW_MODEL)
+    shown = chosen or default_model()
+    is_missing = shown == LOCAL_MODEL and not local_model_status().available
+    with st.popover(
+        plain_label(model_label(shown, ModelCatalog.load(engine().store)), max_chars=40),
+        type="tertiary",
+        icon=":material/warning:" if is_missing else ":material/smart_toy:",
+        help=t("chat.model"),
+        key="chat_model_menu",
+    ):
+        return draw_model(session, is_running=is_running)
 
 
 def draw_model(session: SessionInfo | None, *, is_running: bool) -> str:
@@ -77,13 +89,6 @@ def _about_model(model: str) -> None:
         icon=":material/info:",
     )
     st.page_link("../pages/settings.py", label=t("chat.to_settings"), icon=":material/tune:")
-
-
-def draw_window(panel: DeltaGenerator, context: Context | None, level: TriggerLevel | None) -> None:
-    """Draws the window into `panel`, where a running turn can redraw it."""
-    if context is not None:
-        with panel.container():
-            window_panel(context, level)
 
 
 def draw_failure(session: SessionInfo) -> None:

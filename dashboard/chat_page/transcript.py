@@ -13,6 +13,7 @@ from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.store.values import (
     CompactionInfo,
+    Event,
     ImportedCompaction,
     Mark,
     MessageInfo,
@@ -58,6 +59,8 @@ class Transcript:
     excluded: frozenset[int] = frozenset()
     signals: Mapping[int, Sequence[SignalInfo]] = field(default_factory=dict)
     """Forgetting signals by the message that they are in."""
+    cuts: Mapping[int, str] = field(default_factory=dict)
+    """Why an answer was cut: the finish reason of its call, by message."""
 
 
 def first_shown(length: int, shown: int) -> int:
@@ -74,6 +77,7 @@ def make_transcript(
     turns: Iterable[TurnInfo],
     marks: Iterable[Mark],
     signals: Iterable[SignalInfo] = (),
+    cuts: Iterable[Event] = (),
     goes_on: bool = False,
 ) -> Transcript:
     """The transcript of `messages`, some of a session in order, usually the newest.
@@ -100,6 +104,7 @@ def make_transcript(
         pinned=frozenset(mark.seq for mark in placed if mark.kind == "pin"),
         excluded=frozenset(mark.seq for mark in placed if mark.kind == "exclude"),
         signals=told,
+        cuts={int(str(event.body["seq"])): str(event.body["why"]) for event in cuts},
     )
 
 

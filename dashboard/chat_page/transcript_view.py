@@ -5,7 +5,7 @@ Text of models and people passes through `safe_markdown`; tool output is shown a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -26,6 +26,7 @@ from dashboard.widgets import show_summary
 from dashboard.window_panel import effect_text
 from dashboard.wording import reason_sentence
 
+ROW_CHARS = 60  # chosen: arguments and result fit one line of a laptop
 MOST_CHARS = 6_000  # chosen: of a tool's output; an export has all of it
 
 _ENDING_ICONS = {
@@ -118,25 +119,40 @@ class TranscriptView:
             return
         is_user = first.message.role == "user"
         with st.chat_message("user" if is_user else "assistant"):
-            for info in block:
-                self._message(info)
+            if not first.message.is_tool_result:
+                self._message(first)
+            for call, result in paired(block):
+                self._tool(call, result)
 
     def _message(self, info: MessageInfo) -> None:
-        if info.message.is_tool_result:
-            self._result(info)
-        else:
-            draw_message(info.message)
-            self._footer(info)
-            for signal in self._transcript.signals.get(info.seq, ()):
-                draw_signal(signal)
+        """Draws what a message says; its calls stand below it, each with its result."""
+        draw_words(info.message)
+        if (why := self._transcript.cuts.get(info.seq)) is not None:
+            st.caption(f":material/content_cut: {t(f'chat.cut.{why}')}")
+        self._footer(info)
+        for signal in self._transcript.signals.get(info.seq, ()):
+            draw_signal(signal)
 
-    def _result(self, info: MessageInfo) -> None:
-        """Draws tool output and its menu in an expander."""
-        tool = plain_label(info.function_name or info.message.name or "?")
-        label = f"{t('chat.result', tool=tool)} · {self._details(info.seq)}"
-        with st.expander(label, type="compact", icon=":material/output:"):
-            self._output(info)
-            self._menu(info)
+    def _tool(self, call: ToolCall | None, result: MessageInfo | None) -> None:
+        """Draws a call and its result as one row that opens; each may be without the other."""
+        with st.expander(self._tool_label(call, result), type="compact", icon=":material/build:"):
+            if call is not None:
+                _code(call.arguments, language="json")
+            if result is not None:
+                self._output(result)
+                self._menu(result)
+
+    def _tool_label(self, call: ToolCall | None, result: MessageInfo | None) -> str:
+        name = call.name if call is not None else None
+        if result is not None:
+            name = result.function_name or result.message.name or name
+        parts = [f"**{plain_label(name or '?')}**"]
+        if call is not None:
+            parts.append(plain_label(call.arguments, max_chars=ROW_CHARS))
+        if result is not None:
+            parts.append(f"→ {plain_label(result.message.text, max_chars=ROW_CHARS)}")
+            parts.append(self._details(result.seq))
+        return " · ".join(filter(None, parts))
 
     def _output(self, info: MessageInfo) -> None:
         """Draws a tool's output, and beside it what is sent of it where that is shorter."""
@@ -150,7 +166,12 @@ class TranscriptView:
             _code(sent)
 
     def _footer(self, info: MessageInfo) -> None:
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        with st.container(
+            horizontal=True,
+            vertical_alignment="center",
+            gap="xsmall",
+            key=f"chat_about_{info.seq}",  # shown by the style sheet on hover and focus
+        ):
             st.caption(self._details(info.seq), width="content")
             self._menu(info)
 
@@ -201,6 +222,7 @@ class TranscriptView:
             *([branch] if branch else []),
             "unpin" if is_pinned else "pin",
             "include" if is_excluded else "exclude",
+            *([] if info.message.is_tool_result else ["rule"]),
             "fork",
             "story",
         ]
@@ -253,8 +275,8 @@ def _is_refused(turn: TurnInfo) -> bool:
     return turn.error is not None and turn.error.code == BudgetProblem.REFUSED
 
 
-def draw_message(message: Message) -> None:
-    """Draws a message: its thinking, its text, its tool calls."""
+def draw_words(message: Message) -> None:
+    """Draws the thinking and the text of a message."""
     if message.reasoning:
         with st.expander(t("chat.thinking"), type="compact", icon=":material/psychology:"):
             st.markdown(safe_markdown(message.reasoning))
@@ -262,14 +284,20 @@ def draw_message(message: Message) -> None:
         st.markdown(safe_markdown(message.text))
     elif not message.calls:
         st.caption(t("chat.no_words"))
-    for call in message.calls:
-        _draw_call(call)
 
 
-def _draw_call(call: ToolCall) -> None:
-    label = t("chat.call", tool=plain_label(call.name))
-    with st.expander(label, type="compact", icon=":material/build:"):
-        _code(call.arguments, language="json")
+def paired(
+    block: Sequence[MessageInfo],
+) -> Iterator[tuple[ToolCall | None, MessageInfo | None]]:
+    """The calls of a message with their results, and results without a call among them."""
+    results = [info for info in block if info.message.is_tool_result]
+    for call in block[0].message.calls:
+        answer = next((info for info in results if info.message.answers == call.id), None)
+        if answer is not None:
+            results.remove(answer)
+        yield call, answer
+    for info in results:
+        yield None, info
 
 
 def draw_ending(turn: TurnInfo) -> None:

@@ -166,7 +166,7 @@ def _summary(row: CompactionRow) -> None:
     if info.compaction.summary:
         with st.expander(t("compaction.source"), key=f"compaction_source_{info.id}"):
             st.code(info.compaction.summary, language=None, wrap_lines=True)
-        show_sentences(info, row.doubts)
+        show_sentences(info, info.doubts)
 
 
 def _height(info: CompactionInfo) -> int | Literal["content"]:

@@ -49,31 +49,18 @@ class CompactionRow:
     @property
     def is_quoted(self) -> bool:
         """Whether it quotes in place of a summary that was refused."""
-        reason = self.info.compaction.reason
-        return reason is not None and reason.mentions(OutcomeCode.QUOTED_INSTEAD)
+        return self.info.is_quoted
 
     @property
     def unsupported(self) -> tuple[str, ...]:
         """What to mark in the summary; of a refused one nothing stands in it."""
-        items = [str(one.get("text", "")) for one in self._checked("unsupported")]
+        items = [str(one.get("text", "")) for one in self.info.checked("unsupported")]
         whole = [
-            str(one.get("text", "")) for one in self._checked("sentences") if not one.get("items")
+            str(one.get("text", ""))
+            for one in self.info.checked("sentences")
+            if not one.get("items")
         ]
         return (*items, *whole)
-
-    @property
-    def doubts(self) -> dict[str, str]:
-        """The sentences that the source does not support, each with the code of why."""
-        found = self._checked("sentences")
-        return {str(one.get("text", "")): str(one.get("problem", "")) for one in found}
-
-    def _checked(self, name: str) -> list[JsonObject]:
-        """A list in the recorded check."""
-        check = self.info.details.get("check")
-        found = check.get(name) if isinstance(check, dict) else None
-        if self.is_quoted or not isinstance(found, list):
-            return []
-        return [one for one in found if isinstance(one, dict)]
 
     @property
     def focus(self) -> str:

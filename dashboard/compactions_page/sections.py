@@ -12,6 +12,7 @@ from dashboard import numbers
 from dashboard.addresses import follow, name_choice
 from dashboard.compaction_dialog import compaction_buttons
 from dashboard.compactions_page.detail import NOTICE, show_detail
+from dashboard.compactions_page.generations import show_generations
 from dashboard.compactions_page.rows import (
     FORESEEN,
     SHOWN,
@@ -27,8 +28,16 @@ from dashboard.reads import recorded
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import session_title
 from dashboard.services import engine
+from dashboard.story import show_question
 from dashboard.texts import t
-from dashboard.widgets import Row, empty_state, plain_table, show_problem, table_with_choice
+from dashboard.widgets import (
+    Row,
+    choice_key,
+    empty_state,
+    plain_table,
+    show_problem,
+    table_with_choice,
+)
 from dashboard.wording import name_text, reason_text, strategy_label
 
 
@@ -42,8 +51,10 @@ def show_compactions(session: SessionInfo) -> None:
     compaction_buttons(
         session, found.compactions, page="compaction", problem=NOTICE, is_primary=True
     )
+    show_question(session)
     if rows:
         _history(session, rows)
+        show_generations(session, found.compactions)
     else:
         empty_state(t("compaction.empty"), icon=":material/compress:")
     _imported(found.imported)
@@ -55,22 +66,16 @@ def _history(session: SessionInfo, rows: Sequence[CompactionRow]) -> None:
     st.subheader(t("compaction.history"))
     by_id = {row.info.id: row for row in rows}
     key = f"compaction_rows_{session.id}_{len(rows)}"
-    follow("compaction", f"{key}_pick", {row.info.number: row.info.id for row in rows})
+    follow("compaction", choice_key(key), {row.info.number: row.info.id for row in rows})
     chosen = table_with_choice(
         [_history_row(row) for row in rows],
         list(by_id),
         key=key,
-        label=t("compaction.choose"),
-        name=lambda option: _name(by_id[option]),
         alt=t("compaction.history"),
     )
     number = by_id[chosen].info.number
-    name_choice("compaction", f"{key}_pick", number, default=rows[0].info.number)
+    name_choice("compaction", choice_key(key), number, default=rows[0].info.number)
     show_detail(session, by_id[chosen])
-
-
-def _name(row: CompactionRow) -> str:
-    return f"{row.info.number} · {t(f'compaction.state.{row.state}')} · {reason_text(row.trigger)}"
 
 
 def _history_row(row: CompactionRow) -> Row:

@@ -14,7 +14,7 @@ from dashboard.services import engine
 from dashboard.texts import t
 from dashboard.widgets import Row, table_with_choice
 
-SENTENCE_CHARS = 90  # chosen: fits the table and the list
+SENTENCE_CHARS = 90  # chosen: fits the table
 MESSAGE_CHARS = 600  # chosen: some lines; the chat has the rest
 MOST_MESSAGES = 8  # chosen: a sentence seldom has more
 
@@ -36,8 +36,6 @@ def show_sentences(info: CompactionInfo, doubts: Mapping[str, str]) -> None:
             [_cells(one, doubts) for one in sentences],
             options,
             key=key,
-            label=t("compaction.sentences.choose"),
-            name=lambda option: excerpt(sentences[int(option)].text, SENTENCE_CHARS),
             alt=t("compaction.sentences"),
         )
         _chosen(info.session_id, sentences[int(chosen)], doubts)

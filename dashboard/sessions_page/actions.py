@@ -9,7 +9,7 @@ from dashboard.safe_markdown import plain_label
 from dashboard.selection import select_session
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import report_errors, show_problem
+from dashboard.widgets import choice_key, report_errors, show_problem
 
 _DELETED = "sessions_just_deleted"
 _PURGE = "sessions_to_purge"
@@ -41,7 +41,7 @@ def restore(session_id: str) -> None:
     with report_errors(_PROBLEM):
         engine().restore(session_id)
         st.session_state.pop(_DELETED, None)
-        st.session_state["sessions_list_pick"] = session_id
+        st.session_state[choice_key("sessions_list")] = session_id
         select_session(session_id)
         st.toast(t("sessions.restored"), icon=":material/restore_from_trash:")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from ctxcore.engine.exchange import EXPORT_FORMATS, ExportFormat
@@ -11,6 +13,8 @@ from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, select_session, session_title
 from dashboard.services import engine
 from dashboard.sessions_page import actions
+from dashboard.sessions_page.comparing import show_comparing
+from dashboard.sessions_page.exporting import file_name
 from dashboard.texts import t
 
 FILES = {
@@ -20,8 +24,8 @@ FILES = {
 }
 
 
-def show_chosen(session: SessionInfo) -> None:
-    """Draws links, title, copies and exports of one session."""
+def show_chosen(session: SessionInfo, listed: Sequence[SessionInfo]) -> None:
+    """Draws links, title, copies and exports of one session, and beside it another of `listed`."""
     with st.container(border=True, key="sessions_chosen"):
         st.markdown(f"**{plain_label(session_title(session))}**")
         _origin(session)
@@ -30,6 +34,7 @@ def show_chosen(session: SessionInfo) -> None:
         _export(session)
         if engine().user().is_operator:
             _assign(session)
+        show_comparing(session, listed)
 
 
 def _origin(session: SessionInfo) -> None:
@@ -102,7 +107,7 @@ def _export(session: SessionInfo) -> None:
             st.download_button(
                 t(f"sessions.export.{form}"),
                 data=_Export(session.id, form),
-                file_name=f"{_file_name(session)}.{ending}",
+                file_name=f"{file_name(session)}.{ending}",
                 mime=mime,
                 key=f"sessions_export_{form}",
                 help=t(f"sessions.export.{form}.help"),
@@ -120,11 +125,6 @@ class _Export:
     def __call__(self) -> bytes:
         text = self._engine.export(self._session_id, self._form)
         return text.encode("utf-8", errors="surrogatepass")
-
-
-def _file_name(session: SessionInfo) -> str:
-    kept = "".join(char if char.isalnum() or char in "-_ " else "_" for char in session.title)
-    return kept.strip()[:60] or session.id[:8]
 
 
 def _assign(session: SessionInfo) -> None:

@@ -21,8 +21,8 @@ from dashboard.safe_markdown import plain_label
 from dashboard.selection import select_session, session_title
 from dashboard.services import engine
 from dashboard.sessions_page.chosen import page_links
-from dashboard.sessions_page.jobs import Job, Progress
 from dashboard.texts import t
+from dashboard.thread_jobs import Job, Progress
 from dashboard.widgets import Row, empty_state, plain_table
 from dashboard.wording import error_text, reason_text
 

@@ -143,7 +143,12 @@ def _model_input(shown: Shown, common: dict[str, Any]) -> None:
     )
 
 
-def pick_model(key: str, *, also: Iterable[str] = (), help: str | None = None) -> str:
+def pick_model(
+    key: str,
+    *,
+    also: Iterable[str] = (),
+    help: str | None = None,
+) -> str:
     """Draws the choice of a model: the session's, the default, connections, and `also`."""
     session = current_session()
     known = dict.fromkeys(

@@ -11,12 +11,14 @@ from ctxcore.engine.policies import merge_layers
 from ctxcore.errors import ContextError, PolicyError
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.policy.fields import fields_of
-from ctxcore.policy.layers import to_field
+from ctxcore.policy.layers import to_field, to_json
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import Fact, Reason
+from ctxcore.store.values import PolicyVersion
 from dashboard.codes import TypedCode
 from dashboard.services import engine
+from dashboard.settings.drafts import draft_of, keep_draft, with_draft
 from dashboard.settings.fields import AUTOMATIC, NEVER, Field, Shown, field_named
 from dashboard.settings.inputs import field_name
 from dashboard.settings.scopes import Target, changed, without
@@ -24,6 +26,8 @@ from dashboard.texts import t
 from dashboard.wording import error_text, reason_text
 
 PROBLEM = "settings_problem"
+_REFUSED = "settings_refused"
+_UNDO = "settings_undo_to"
 
 _TYPED: dict[str, TypedCode] = {
     AllowedCode.BESIDE: TypedCode.BESIDE,
@@ -58,6 +62,129 @@ def typed(field: Field, shown: Shown) -> JsonValue:
         value = str(shown)
     fields_of(Policy)[field.name].check(to_field(value))
     return value
+
+
+def draft_field(target: Target, field: Field, key: str) -> None:
+    """Keeps what was typed for one of the five values until it is saved.
+
+    A cleared field is to inherit its value, the word for none says that there is none; a value that
+    is refused stays as it was typed.
+    """
+    scope, text = target.scope, str(st.session_state[key] or "").strip()
+    draft = {name: value for name, value in draft_of(scope).items() if name != field.name}
+    _forget_refusal(key)
+    try:
+        is_none = field.may_be_empty and text.casefold() == t("settings.none").casefold()
+        draft[field.name] = (typed(field, None if is_none else _number(text)),) if text else ()
+        _policy(target, with_draft(_overrides(target), draft))
+    except PolicyError as error:
+        _keep_refusal(key, refusal(error))
+        return
+    overrides = _overrides(target)
+    kept = {
+        name: value for name, value in draft.items() if _differs(target, overrides, name, value)
+    }
+    keep_draft(scope, kept)
+
+
+def _differs(
+    target: Target, overrides: JsonObject, name: str, value: tuple[JsonValue, ...]
+) -> bool:
+    """Whether saving a typed value would change anything."""
+    if not value:
+        return name in overrides
+    return value != (to_json(getattr(_policy(target, overrides), name)),)
+
+
+def _number(text: str) -> Shown:
+    """What was typed as a number, with separators and a percent sign or not; else the text."""
+    plain = text.replace(",", "").replace("，", "").replace(" ", "").removesuffix("%")
+    try:
+        return float(plain)
+    except ValueError:
+        return text
+
+
+def save_draft(target: Target) -> None:
+    """Saves the typed values of a scope in one version."""
+    overrides = _overrides(target)
+    try:
+        for name, value in draft_of(target.scope).items():
+            rest = without(overrides, name)
+            overrides = _with(target, rest, name, *value) if value else rest
+    except PolicyError as error:
+        st.session_state[PROBLEM] = refusal(error)
+        return
+    if _save(target, overrides):
+        discard_draft(target)
+
+
+def _with(target: Target, rest: JsonObject, name: str, value: JsonValue) -> JsonObject:
+    return changed(rest, name, value, getattr(_policy(target, rest), name))
+
+
+def discard_draft(target: Target) -> None:
+    """Forgets what is typed and not saved for a scope."""
+    keep_draft(target.scope, {})
+    beginning = _main_keys(target)
+    kept = {k: text for k, text in _refusals().items() if not k.startswith(beginning)}
+    st.session_state[_REFUSED] = kept
+
+
+def main_key(target: Target, field: Field) -> str:
+    """The key of the input of one of the five values."""
+    return f"{_main_keys(target)}{field.name}"
+
+
+def _main_keys(target: Target) -> str:
+    scope = target.scope
+    return f"settings_main_{scope.kind}_{scope.owner}_{scope.model}_"
+
+
+def written(field: Field, value: object) -> str:
+    """A value as it is typed."""
+    shown = field.shown(value)
+    if shown is None:
+        return t("settings.none")
+    return f"{shown:g}" if isinstance(shown, float) else str(shown)
+
+
+def refused(key: str) -> str | None:
+    """Why what was typed under `key` is not allowed; None if it is."""
+    return _refusals().get(key)
+
+
+def has_refused(target: Target) -> bool:
+    """Whether one of the typed values of a scope is not allowed."""
+    return any(key.startswith(_main_keys(target)) for key in _refusals())
+
+
+def _refusals() -> dict[str, str]:
+    return dict(st.session_state.get(_REFUSED, {}))
+
+
+def _keep_refusal(key: str, text: str) -> None:
+    st.session_state[_REFUSED] = {**_refusals(), key: text}
+
+
+def _forget_refusal(key: str) -> None:
+    st.session_state[_REFUSED] = without(_refusals(), key)
+
+
+def can_undo(target: Target, own: PolicyVersion | None) -> bool:
+    """Whether the newest version of a scope was saved on this page."""
+    known = st.session_state.get(_UNDO, {}).get(target.scope)
+    return known is not None and own is not None and known[0] == own.id
+
+
+def undo(target: Target) -> None:
+    """Saves what a scope had before the last save on this page."""
+    known = dict(st.session_state.get(_UNDO, {}))
+    _, before = known.pop(target.scope)
+    if _save(target, before):
+        known = dict(st.session_state[_UNDO])
+        known.pop(target.scope, None)
+        st.session_state[_UNDO] = known
 
 
 def save_nothing(target: Target, field: Field) -> None:
@@ -112,18 +239,24 @@ def _save_one(target: Target, field: str, value: JsonValue) -> None:
     _save(target, changed(overrides, field, value, inherited))
 
 
-def _save(target: Target, overrides: JsonObject) -> None:
-    if overrides == _overrides(target):
-        return
+def _save(target: Target, overrides: JsonObject) -> bool:
+    """Saves a scope's own settings and keeps the way back; whether that was done."""
+    before = _overrides(target)
+    if overrides == before:
+        return True
     try:
         _policy(target, overrides)
-        engine().save_policy(target.scope, overrides)
+        saved = engine().save_policy(target.scope, overrides)
     except PolicyError as error:
         st.session_state[PROBLEM] = refusal(error)
     except ContextError as error:
         st.session_state[PROBLEM] = error_text(error)
     else:
+        known = st.session_state.get(_UNDO, {})
+        st.session_state[_UNDO] = {**known, target.scope: (saved.id, before)}
         st.toast(t("settings.saved"), icon=":material/check:")
+        return True
+    return False
 
 
 def refusal(error: PolicyError) -> str:

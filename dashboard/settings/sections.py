@@ -8,11 +8,12 @@ from dashboard.selection import save_language
 from dashboard.settings.assigning import show_assigning
 from dashboard.settings.connections import show_connections
 from dashboard.settings.models import show_figures
+from dashboard.settings.policy_file import show_policy_file
 from dashboard.settings.thresholds import show_thresholds
 from dashboard.settings.users import show_users
 from dashboard.texts import language, language_name, languages, t
 
-VIEWS = ("thresholds", "assigning", "connections", "models", "users", "language")
+VIEWS = ("thresholds", "assigning", "file", "connections", "models", "users", "language")
 
 
 def show_settings() -> None:
@@ -28,6 +29,8 @@ def show_settings() -> None:
     )
     if view == "assigning":
         show_assigning()
+    elif view == "file":
+        show_policy_file()
     elif view == "connections":
         show_connections()
     elif view == "models":
@@ -38,6 +41,12 @@ def show_settings() -> None:
         _language()
     else:
         show_thresholds()
+        st.page_link(
+            "../pages/reports.py",
+            label=t("reports.effects.link"),
+            icon=":material/assessment:",
+            query_params={"view": "effects"},
+        )
 
 
 def _language() -> None:

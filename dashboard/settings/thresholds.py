@@ -1,4 +1,4 @@
-"""The form of thresholds: scope, each field with its value and source, resulting tokens, versions.
+"""The form of settings: for whom, the five values of the bar, a search for the others, versions.
 
 The store holds the state of the form: a callback saves every change, and each run shows what is
 saved. A rejected value is not saved; the reason is shown.
@@ -7,90 +7,119 @@ saved. A rejected value is not saved; the reason is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import cast
 
 import streamlit as st
 
-from ctxcore.budget import TokenBudget
-from ctxcore.engine.policies import EffectivePolicy
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.markers import GroupName
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import PolicyVersion, Scope, SessionInfo, UserInfo
-from dashboard import numbers
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, session_title
 from dashboard.services import engine
 from dashboard.settings import saving
+from dashboard.settings.drafts import main_fields
 from dashboard.settings.fields import FIELDS, ROW_FIELDS, Field, rows_of, shown_first
+from dashboard.settings.form import Form, draw_source, field_source, make_form, source_text
 from dashboard.settings.inputs import (
     draw_input,
     field_name,
     group_name,
     pick_model,
     preset_line,
-    preset_name,
     value_text,
 )
-from dashboard.settings.scopes import (
-    ScopeName,
-    Target,
-    budget_for,
-    layered,
-    scope_names,
-    target_of,
-    tokens_of,
-)
+from dashboard.settings.main_values import show_main
+from dashboard.settings.scopes import ScopeName, Target, scope_names, target_of
+from dashboard.settings.searching import found_fields
 from dashboard.texts import t
-from dashboard.widgets import show_problem
-from dashboard.wording import reason_sentence, reason_text
+from dashboard.widgets import empty_state
+from dashboard.wording import reason_sentence
 
-_OF_SESSION = ("me", "session", "model")
-"""The scopes whose tokens are those of the current session, as on every other page."""
+SHOWN = ("changed", "preset", "all")
+"""What stands under the search field: what differs from the preset, what makes it, or all."""
 SHOWN_VERSIONS = 20  # chosen: keeps the list short
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
-    """What the form shows: a scope, the policy that applies in it, and the resulting budget."""
-
-    target: Target
-    own: PolicyVersion | None
-    effective: EffectivePolicy
-    model: str
-    budget: TokenBudget | None
-
-    @property
-    def policy(self) -> Policy:
-        """The policy that applies in this scope."""
-        return self.effective.policy
-
-
 def show_thresholds() -> None:
-    """Draws the form."""
+    """Draws for whom, the five values with what they do, and a search for all others."""
     session = current_session()
-    model = pick_model(
-        f"settings_model_{session.id if session else ''}", help=t("settings.model.help")
-    )
-    name = _scope(session)
+    left, right = st.columns((3, 2), vertical_alignment="bottom")
+    with left:
+        name = _scope(session)
+    with right:
+        model = pick_model(
+            f"settings_model_{session.id if session else ''}", help=t("settings.model.help")
+        )
     target = _target(name, session, model)
     if target is None:
         return
-    form = _form(target, name, session, model)
-    st.markdown(_sentence(form))
-    show_problem(saving.PROBLEM)
+    form = make_form(target, name, session, model)
+    show_main(form)
     _notices(form)
     _switches(form)
-    first = shown_first(form.policy.name, form.effective.sources)
-    _groups(form, first)
-    rest = [field for field in FIELDS if field not in first]
-    with st.expander(t("settings.more", count=len(rest)), key="settings_more"):
-        _groups(form, rest)
+    _others(form)
     _warnings(form)
     _reset(form)
     _versions(target.scope, form.own)
+
+
+def _others(form: Form) -> None:
+    """Draws the other fields: those that a search finds, those changed here, or all."""
+    main = set(main_fields(form.policy).values())
+    others = [field for field in FIELDS if field not in main]
+    query = st.text_input(
+        t("settings.search"),
+        key="settings_search",
+        type="search",
+        placeholder=t("settings.search.hint", count=len(others)),
+        live=True,
+        persist_state="session",
+    )
+    found = found_fields(FIELDS, query or "", lambda name: _shown(form, name))
+    if query:
+        fields = [field for field in found if field not in main]
+        _told(found, fields)
+    else:
+        fields = [field for field in _chosen(form) if field not in main]
+    _groups(form, fields)
+
+
+def _chosen(form: Form) -> Sequence[Field]:
+    """Draws the choice of what to show without a search; returns those fields."""
+    shown = st.segmented_control(
+        t("settings.shown"),
+        SHOWN,
+        default="changed",
+        required=True,
+        format_func=lambda name: t(f"settings.shown.{name}"),
+        label_visibility="collapsed",
+        key="settings_shown",
+    )
+    if shown == "all":
+        return FIELDS
+    if shown == "preset":
+        return shown_first(form.policy.name, ())
+    changed = [field for field in FIELDS if field.name in form.effective.sources]
+    if not changed:
+        st.caption(t("settings.shown.none"))
+    return changed
+
+
+def _shown(form: Form, name: str) -> str:
+    return value_text(name, getattr(form.policy, name))
+
+
+def _told(found: Sequence[Field], drawn: Sequence[Field]) -> None:
+    """Says how much a search found, and what of it stands above."""
+    if not found:
+        empty_state(t("settings.search.none"), icon=":material/search_off:")
+        return
+    above = ", ".join(field_name(field.name) for field in found if field not in drawn)
+    text = t("settings.search.found", count=len(found))
+    st.caption(f"{text} {t('settings.search.above', fields=above)}" if above else text)
 
 
 def _scope(session: SessionInfo | None) -> ScopeName:
@@ -151,37 +180,6 @@ def _scope_text(name: ScopeName, user: UserInfo, session: SessionInfo | None, mo
     )
 
 
-def _form(target: Target, name: ScopeName, session: SessionInfo | None, model: str) -> Form:
-    work = engine()
-    *parents, own = work.store.policies([*target.parents, target.scope])
-    effective = layered(parents, own, work.layers)
-    if name in _OF_SESSION and session is not None:
-        budget = work.budget(session.id, effective.policy, model=model)
-    else:
-        budget = budget_for(effective.policy, work.models().info(model))
-    return Form(target=target, own=own, effective=effective, model=model, budget=budget)
-
-
-def _sentence(form: Form) -> str:
-    """The effect of the thresholds for the chosen model in one sentence."""
-    budget, model = form.budget, plain_label(form.model)
-    if budget is None:
-        return t("settings.live.unknown", model=model)
-    if not form.policy.is_automatic:
-        return t("settings.live.off", model=model, usable=numbers.tokens(budget.usable_tokens))
-    text = t(
-        "settings.live",
-        model=model,
-        trigger=numbers.tokens(budget.trigger_tokens),
-        usable=numbers.tokens(budget.usable_tokens),
-        share=numbers.percent(budget.trigger_tokens, budget.usable_tokens),
-        target=numbers.tokens(budget.target_tokens),
-    )
-    asks = t("settings.live.confirm") if form.policy.requires_confirmation else ""
-    shadow = t("settings.live.shadow") if form.policy.is_shadow else ""
-    return " ".join(filter(None, (text, asks, shadow)))
-
-
 def _notices(form: Form) -> None:
     """Draws notices about stored fields that no longer exist; the next save drops them."""
     for notice in form.effective.notices:
@@ -202,8 +200,8 @@ def _switches(form: Form) -> None:
         args=(form.target, PRESET_FIELD, key),
     )
     is_set = PRESET_FIELD in form.effective.sources
-    text = _source(form, PRESET_FIELD) if is_set else t("settings.source.nowhere")
-    _caption(form, PRESET_FIELD, text)
+    if is_set:
+        draw_source(form, PRESET_FIELD, source_text(form, PRESET_FIELD))
     st.toggle(
         t("settings.automatic"),
         key="settings_automatic",
@@ -242,7 +240,7 @@ def _field(form: Form, field: Field) -> None:
         on_change=saving.save_field,
         args=(form.target, field, key),
     )
-    _caption(form, field.name, _field_source(form, field))
+    draw_source(form, field.name, field_source(form, field))
     if field.may_be_empty and getattr(form.policy, field.name) not in (None, "", ()):
         st.button(
             t("settings.set_none"),
@@ -261,27 +259,6 @@ def _field(form: Form, field: Field) -> None:
             on_click=saving.reset_field,
             args=(form.target, field.name),
         )
-
-
-def _field_source(form: Form, field: Field) -> str:
-    tokens = tokens_of(field.name, form.policy, form.budget)
-    is_off = field.name == "trigger_ratio" and not form.policy.is_automatic
-    size = "" if tokens is None or is_off else t("settings.tokens", tokens=numbers.tokens(tokens))
-    return f"{size} {_source(form, field.name)}".strip()
-
-
-def _caption(form: Form, field: str, text: str) -> None:
-    """Draws where a value comes from; the help shows the exact variable or line."""
-    place = form.effective.places.get(field)
-    st.caption(text, help=plain_label(reason_text(place), max_chars=200) if place else None)
-
-
-def _source(form: Form, field: str) -> str:
-    """The layer that a value comes from."""
-    kind = form.effective.sources.get(field)
-    if not kind:
-        return t("settings.source.preset", preset=preset_name(form.policy.name))
-    return t(f"settings.source.{kind}")
 
 
 def _warnings(form: Form) -> None:

@@ -10,7 +10,7 @@ from ctxcore.store.values import UserInfo
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import Row, plain_table, report_errors, show_problem
+from dashboard.widgets import Row, report_errors, show_problem, table_with_choice
 
 _PROBLEM = "settings_user_problem"
 
@@ -25,8 +25,6 @@ def show_users() -> None:
         )
         return
     users = engine().users()
-    plain_table([_row(user) for user in users], alt=t("settings.view.users"))
-    show_problem(_PROBLEM, max_chars=300)
     _change(users)
     _add()
 
@@ -47,18 +45,18 @@ def _row(user: UserInfo) -> Row:
 
 
 def _change(users: Sequence[UserInfo]) -> None:
-    st.markdown(f"**{t('settings.user.change')}**")
+    """Draws a table of the users, and the fields of the open one."""
     by_id = {user.id: user for user in users}
     chosen = by_id[
-        str(
-            st.selectbox(
-                t("settings.user"),
-                list(by_id),
-                format_func=lambda user_id: by_id[user_id].name or user_id,
-                key="settings_user_chosen",
-            )
+        table_with_choice(
+            [_row(user) for user in users],
+            list(by_id),
+            key="settings_users",
+            alt=t("settings.view.users"),
         )
     ]
+    show_problem(_PROBLEM, max_chars=300)
+    st.markdown(f"**{plain_label(chosen.name or chosen.id)}**")
     keys = {name: f"settings_user_{name}_{chosen.id}" for name in ("name", "group", "operator")}
     for name, value in (("name", chosen.name), ("group", chosen.group)):
         st.session_state[keys[name]] = value

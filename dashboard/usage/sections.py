@@ -21,6 +21,7 @@ from dashboard.services import engine
 from dashboard.texts import about, language, t
 from dashboard.usage.account import show_account
 from dashboard.usage.charts import Line, estimate_against_provider, stacked_turns
+from dashboard.usage.hints import show_hints
 from dashboard.usage.parts import part_colors, part_names
 from dashboard.usage.rows import (
     MODES,
@@ -62,6 +63,7 @@ def show_usage(session: SessionInfo) -> None:
         show_timeline(session, calls, _limits(session))
         show_survival(session, calls)
     if is_imported or not calls:
+        show_hints(session)
         show_account(session)
     if calls:
         shown = _shown(turns)
@@ -71,6 +73,7 @@ def show_usage(session: SessionInfo) -> None:
         show_turns(session, turns)
     show_signals(session)
     if calls and not is_imported:
+        show_hints(session)
         show_account(session)
 
 

@@ -12,6 +12,7 @@ from dashboard.addresses import follow, name_choice
 from dashboard.call_view.request import show_request
 from dashboard.call_view.sizes import estimate_tokens, sent_tokens
 from dashboard.reads import last_call_with_runs
+from dashboard.safe_markdown import plain_label
 from dashboard.texts import t
 from dashboard.usage.rows import (
     TurnUsage,
@@ -19,7 +20,14 @@ from dashboard.usage.rows import (
     known_sum,
     not_sent,
 )
-from dashboard.widgets import Row, csv_button, plain_table, table_with_choice, verdict_table
+from dashboard.widgets import (
+    Row,
+    choice_key,
+    csv_button,
+    plain_table,
+    table_with_choice,
+    verdict_table,
+)
 from dashboard.wording import reason_text
 
 
@@ -30,16 +38,14 @@ def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
     by_option = {str(turn.number): turn for turn in newest_first}
     rows = _turn_rows(newest_first)
     key = f"usage_turns_{session.id}_{len(turns)}"
-    follow("turn", f"{key}_pick", {turn.number: str(turn.number) for turn in turns})
+    follow("turn", choice_key(key), {turn.number: str(turn.number) for turn in turns})
     chosen = table_with_choice(
         rows,
         list(by_option),
         key=key,
-        label=t("usage.choose_turn"),
-        name=lambda option: f"{option} · {by_option[option].title}",
         alt=t("usage.turns"),
     )
-    name_choice("turn", f"{key}_pick", int(chosen), default=len(turns))
+    name_choice("turn", choice_key(key), int(chosen), default=len(turns))
     csv_button(rows, key="usage_turns_csv", name="turns.csv")
     _turn(session, by_option[chosen])
 
@@ -83,6 +89,7 @@ def _turn_cells(turn: TurnUsage, states: Mapping[str, str], unknown: str) -> Seq
 
 def _turn(session: SessionInfo, turn: TurnUsage) -> None:
     """Draws the calls of one turn, and the verdicts of its last call."""
+    st.markdown(f"**{t('usage.turn')} {turn.number}** · {plain_label(turn.title)}")
     if not turn.calls:
         st.caption(t("usage.turn.no_calls", number=turn.number))
         return

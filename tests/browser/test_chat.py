@@ -38,6 +38,11 @@ def press(page: Page, button: Locator) -> None:
     button.press("Enter")
 
 
+def open_details(page: Page) -> None:
+    page.wait_for_selector(IS_IDLE)
+    page.get_by_test_id("stPopoverButton").filter(has_text="Details", visible=True).click()
+
+
 def sidebar_link(page: Page, name: str) -> Locator:
     return page.get_by_test_id("stSidebarNavItems").get_by_role("link", name=name)
 
@@ -99,28 +104,29 @@ def test_nothing_stands_twice_beside_an_answer_after_an_error(page: Page, server
     expect(page.locator(".st-key-chat_log")).to_contain_text("word20 ")
 
     expect(page.get_by_role("alert")).to_have_count(0)
-    for key in ("chat_log", "chat_menu_1", "instructions_line", "chat_compact_buttons"):
+    for key in ("chat_log", "chat_menu_1", "chat_strip_bar", "chat_compact", "chat_details"):
         expect(page.locator(f".st-key-{key}")).to_have_count(1)
     page.locator(".st-key-chat_stop button").click()
     expect(page.locator(".st-key-chat_stop")).to_have_count(0)
 
 
-def test_the_window_stands_once_when_it_loses_a_line_while_a_turn_runs(
+def test_the_strip_stands_once_when_nothing_is_left_out_any_more_while_a_turn_runs(
     page: Page, server: Server
 ) -> None:
     session = server.engine.create_session("Full", model="scripted/endless")
     said: list[JsonObject] = [
         {"role": "user", "content": f"Note {number}: " + "so it is. " * 60} for number in range(20)
     ]
-    server.engine.append(session.id, said)  # more than fits, which a line below the numbers says
+    server.engine.append(session.id, said)  # more than fits, which the strip says
     open_session(page, server, session)
-    expect(page.get_by_text("do not fit")).to_have_count(1)
+    strip = page.locator(".ctx-strip-words")
+    expect(strip).to_contain_text("outside the window")
 
     say(page, "Go on")  # compacts first, and then nothing is left out
 
     expect(page.locator(".st-key-chat_log")).to_contain_text("word20 ")
-    expect(page.get_by_text("do not fit")).to_have_count(0)
-    expect(page.locator("table")).to_have_count(1)
+    expect(strip).to_have_count(1)
+    expect(strip).not_to_contain_text("outside the window")
     page.locator(".st-key-chat_stop button").click()
     expect(page.locator(".st-key-chat_stop")).to_have_count(0)
 
@@ -169,6 +175,7 @@ def test_a_compaction_is_confirmed_and_taken_back_by_keyboard_and_mouse(
     expect(page.get_by_text("Compacted here").first).to_be_attached()
     assert server.engine.store.active_compaction(session.id) is not None
 
+    open_details(page)
     page.locator(".st-key-chat_undo button").first.click()
     expect(page.get_by_text("Compacted here")).to_have_count(0)
     assert server.engine.store.active_compaction(session.id) is None

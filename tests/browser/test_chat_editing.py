@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Server
-from tests.browser.test_chat import IS_IDLE, open_session, say
+from tests.browser.test_chat import IS_IDLE, open_details, open_session, say
 
 pytestmark = pytest.mark.browser
 
@@ -40,6 +40,7 @@ def test_a_system_prompt_is_written_and_taken_back(page: Page, server: Server) -
     session = server.engine.create_session("Instructed", system="Be brief.")
     open_session(page, server, session)
 
+    open_details(page)
     page.locator(".st-key-instructions_open button").click()
     field = page.locator(".st-key-instructions_system textarea")
     expect(field).to_have_value("Be brief.")
@@ -49,6 +50,7 @@ def test_a_system_prompt_is_written_and_taken_back(page: Page, server: Server) -
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert server.engine.system(session.id) == "Be long."
 
+    open_details(page)
     page.locator(".st-key-instructions_open button").click()
     page.locator(".st-key-instructions_versions summary").click()
     page.locator(".st-key-instructions_back_0 button").click()

@@ -10,10 +10,12 @@ from playwright.sync_api import Page, expect
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
 from tests.browser.conftest import Server
+from tests.browser.test_chat import open_details
 from tests.small_transcript import claude_code_lines
 
 pytestmark = pytest.mark.browser
 
+ROW_PIXELS = 35  # of a table; chosen by Streamlit
 IS_IDLE = '[data-test-script-state="notRunning"]'
 
 
@@ -51,7 +53,31 @@ def test_a_deep_link_shows_the_page_in_its_shell(page: Page, server: Server, nam
 
     expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
     expect(page.locator(".st-key-shell_session input")).to_have_value(f"Deep {name}")
-    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(6)
+    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(8)
+
+
+def test_a_row_opens_by_a_click_and_by_the_arrow_keys(page: Page, server: Server) -> None:
+    oldest, *_ = [small_session(server, f"Row {number}") for number in (3, 2, 1)]
+    open_page(page, server, "sessions", oldest)
+    page.locator(".st-key-sessions_filter input").fill("Row ")
+    page.locator(".st-key-sessions_filter input").press("Enter")
+    grid = page.get_by_test_id("data-grid-canvas").first
+    title = page.locator(".st-key-sessions_chosen strong").first
+    expect(title).to_have_text("Row 3")
+    expect(grid.locator("table")).to_have_attribute("aria-rowcount", "4")
+
+    box = grid.bounding_box()
+    assert box is not None
+    row = box["height"] / 4
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 1.5 * row)
+    expect(title).to_have_text("Row 1")
+    page.wait_for_selector(IS_IDLE)
+    page.keyboard.press("ArrowDown")
+    expect(title).to_have_text("Row 2")
+    page.wait_for_selector(IS_IDLE)
+
+    page.keyboard.press("ArrowDown")
+    expect(title).to_have_text("Row 3")
 
 
 def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Server) -> None:
@@ -60,9 +86,9 @@ def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Serv
     page.locator(".st-key-settings_scope").get_by_text("This session").click()
     expect(page.get_by_text("Applies to “Small” only.")).to_be_visible()
 
-    field = page.locator(".st-key-settings_trigger_ratio input")
-    field.fill("50")
-    field.press("Enter")
+    key = f"settings_main_session_{session.id}__trigger_ratio"
+    page.locator(f".st-key-{key} input").fill("50")
+    page.locator(".st-key-settings_save button").click()
     context = server.engine.context(session.id)
     budget = context.budget
     assert budget is not None
@@ -71,6 +97,8 @@ def test_a_threshold_moves_the_trigger_of_the_chat_page(page: Page, server: Serv
     expect(page.get_by_text(f"compacts at {half:,} of {usable:,} usable")).to_be_visible()
     page.get_by_test_id("stSidebarNavLink").first.click()
 
+    page.locator(".ctx-strip-words").wait_for()
+    open_details(page)
     expect(page.get_by_text(f"~{half - context.tokens:,} tokens until")).to_be_visible()
     saved = server.engine.store.policy(Scope(kind="session", owner=session.id))
     assert saved is not None
@@ -144,3 +172,44 @@ def test_switching_the_language_keeps_page_and_session(page: Page, server: Serve
         expect(page.get_by_test_id("stSidebarNavLink").first).to_contain_text("对话")
     finally:
         server.engine.store.save_setting("language:local", None)
+
+
+def test_a_way_to_compact_is_chosen_by_a_click_in_its_row(page: Page, server: Server) -> None:
+    session = long_session(server)
+    open_page(page, server, "compaction", session)
+    page.locator(".st-key-compaction_compact button").click()
+    page.get_by_text("Presets and strategies side by side").click()
+    dialog = page.get_by_role("dialog")
+    grid = dialog.get_by_test_id("data-grid-canvas").first
+    rows = server.engine.compare_compactions(session.id)
+    expect(grid.locator("table")).to_have_attribute("aria-rowcount", str(len(rows) + 1))
+    chosen = next(at for at, row in enumerate(rows[1:6], start=1) if row.effect)
+
+    box = grid.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + box["width"] / 3, box["y"] + (chosen + 1.5) * ROW_PIXELS)
+
+    name = rows[chosen].alternative.name
+    expect(dialog.get_by_text(f"Proposed by: Preset {name}")).to_be_visible()
+    effect = rows[chosen].effect
+    assert effect is not None
+    expect(dialog.get_by_text(f"≈{effect.with_tokens:,}").first).to_be_visible()
+    page.locator(".st-key-compact_confirm button").click()
+    expect(dialog).to_have_count(0)
+    [made] = server.engine.compactions(session.id)
+    assert made.details["way"] == f"preset:{name}"
+
+
+def test_a_wrong_rule_is_dismissed_and_undone_by_a_click_each(page: Page, server: Server) -> None:
+    session = server.engine.create_session("Rules")
+    server.engine.append(session.id, [{"role": "user", "content": "Never call before nine."}])
+    open_page(page, server, "context", session)
+
+    page.locator(".st-key-context_rule_dismiss_0 button").first.click()
+    expect(page.locator(".st-key-context_rule_dismiss_0")).to_have_count(0)
+    [edit] = server.engine.rule_edits(session.id)
+    page.get_by_text("Added and dismissed by people: 1").click()
+    page.locator(f".st-key-context_rule_undo_{edit.id} button").click()
+
+    expect(page.locator(".st-key-context_rule_dismiss_0")).to_have_count(1)
+    assert server.engine.rule_edits(session.id) == []

@@ -11,6 +11,7 @@ import pytest
 from ctxcore.assembly.history import Counted, HistoryView, ListHistory, Totals
 from ctxcore.assembly.history_views import PrefixHistory
 from ctxcore.assembly.prompts import Changes, PromptChange
+from ctxcore.facts.rule_edits import RuleEdit, RuleEdits
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.store import SessionStore, open_store
 from tests.histories import assistant, call, user
@@ -28,6 +29,7 @@ def list_history(
     excluded: Collection[int] = (),
     oversize_tokens: int | None = None,
     changes: Changes = (),
+    rule_edits: Sequence[RuleEdit] = (),
 ) -> HistoryView:
     """A history in memory."""
     return ListHistory(
@@ -37,6 +39,7 @@ def list_history(
         excluded=excluded,
         oversize_tokens=oversize_tokens,
         changes=changes,
+        rule_edits=RuleEdits.of(rule_edits),
     )
 
 
@@ -47,6 +50,7 @@ def prefix_history(
     excluded: Collection[int] = (),
     oversize_tokens: int | None = None,
     changes: Changes = (),
+    rule_edits: Sequence[RuleEdit] = (),
 ) -> HistoryView:
     """The beginning of a longer history in memory."""
     longer = [*messages, user("and now?"), assistant("later"), text_message("system", "new rule")]
@@ -56,6 +60,7 @@ def prefix_history(
         excluded=excluded,
         oversize_tokens=oversize_tokens,
         changes=[*changes, PromptChange.to_message(len(longer))],
+        rule_edits=rule_edits,
     )
     return PrefixHistory(whole, len(messages))
 
@@ -76,6 +81,7 @@ class StoredHistories:
         excluded: Collection[int] = (),
         oversize_tokens: int | None = None,
         changes: Changes = (),
+        rule_edits: Sequence[RuleEdit] = (),
     ) -> HistoryView:
         """A history in the store."""
         name, store = next(self._names), self._store
@@ -87,6 +93,8 @@ class StoredHistories:
             store.add_mark(name, seq, "pin", at=NOON)
         for seq in excluded:
             store.add_mark(name, seq, "exclude", at=NOON)
+        for edit in rule_edits:
+            store.add_rule_edit(name, edit, by="ada", at=NOON)
         return store.view(name)
 
 
@@ -299,3 +307,36 @@ def test_a_shorter_history_has_the_prompt_of_its_time() -> None:
     shown = PrefixHistory(list_history(history, changes=changes), 8).anchors().system
 
     assert (found, shown) == ([(), (9,), (), ()], (1,))
+
+
+BAN, BACK = "Never call me before nine.", "You may call me before nine again."
+ORDER = "The report is due on Fridays, as ever."
+EDITS = (
+    RuleEdit(kind="dismiss", seq=3, text=BACK),
+    RuleEdit(kind="add", seq=2, text=ORDER),
+)
+
+
+def test_rules_are_read_as_people_edited_them(make: Factory) -> None:
+    said = [user(BAN), assistant(f"Noted. {ORDER}"), user(BACK), user("And?")]
+
+    plain, edited = make(said), make(said, rule_edits=EDITS)
+
+    assert [entry.text for entry in plain.standing()] == [BACK]
+    assert [(entry.text, entry.seqs) for entry in edited.standing()] == [(BAN, (1,)), (ORDER, (2,))]
+    assert [entry.text for entry in edited.standing(until=1)] == [BAN]
+    rules = {
+        seq: [f.text for f in facts if f.kind == "instruction"] for seq, facts in edited.facts()
+    }
+    assert [rules.get(seq, []) for seq in (1, 2, 3)] == [[BAN], [ORDER], []]
+    assert edited.taken_back().by_seq == {}
+
+
+def test_a_rule_that_was_added_can_be_taken_back(make: Factory) -> None:
+    rule = "Reports go out on Fridays."
+    said = [user(rule), assistant("Yes."), user("Reports need not go out on Fridays any more.")]
+
+    added = make(said, rule_edits=[RuleEdit(kind="add", seq=1, text=rule)])
+
+    assert rule in [entry.text for entry in added.standing(until=2)]
+    assert rule not in [entry.text for entry in added.standing()]

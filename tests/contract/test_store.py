@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
@@ -19,9 +20,15 @@ from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import Anchors, ListHistory, Totals
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
+from ctxcore.facts.rule_edits import NO_EDITS, RuleEdit
 from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
+from ctxcore.migrations import HEAD
 from ctxcore.policy.values import Policy
-from ctxcore.reasons.codes import VerdictCode
+from ctxcore.reasons.codes import BreakCode, VerdictCode
+from ctxcore.reasons.problems import ProviderProblem
+from ctxcore.reasons.report_codes import AlertCode
+from ctxcore.reasons.storage_problems import JobProblem
+from ctxcore.reasons.values import TextCode
 from ctxcore.store import SessionStore, open_store
 from ctxcore.store.errors import (
     CountsMissingError,
@@ -33,7 +40,15 @@ from ctxcore.store.errors import (
     UnknownCounterError,
 )
 from ctxcore.store.sql import database_url
-from ctxcore.store.values import BRANCH, CallInfo, ImportedCompaction, Scope, SignalInfo
+from ctxcore.store.values import (
+    BRANCH,
+    CallInfo,
+    ImportedCompaction,
+    JobInfo,
+    Scope,
+    SessionConditions,
+    SignalInfo,
+)
 from ctxcore.tokens.count import counter_by_id
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -116,6 +131,65 @@ def ids() -> Callable[[], str]:
     return lambda: f"new{next(numbers)}"
 
 
+class TestTheWhole:
+    def test_a_database_says_what_it_is_and_that_it_is_sound(self, store: SessionStore) -> None:
+        info = store.database_info()
+
+        assert info.sessions == 1
+        assert info.size_bytes > 0
+        assert info.revision == HEAD
+        assert "@" not in info.url or ":***@" in info.url
+        assert store.check_database() == ([] if info.kind == "sqlite" else None)
+
+    def test_what_runs_fails_and_is_counted_is_found_in_all_sessions(
+        self, store: SessionStore
+    ) -> None:
+        store.set_model("s", "m", at=NOON)
+        store.begin_turn("s", "t", [user("go")], counter=WORDS, at=NOON, lease_until=LATER)
+        calls = [
+            CallInfo(
+                id=f"c{at}",
+                session_id="s",
+                created_at=NOON,
+                purpose="answer",
+                model="m",
+                counter_id="words",
+                input_tokens=7,
+                is_comparable=True,
+                error=TextCode.TEXT(text="no") if at else None,
+            )
+            for at in range(2)
+        ]
+        store.record_calls(calls)
+
+        assert [turn.session_id for turn in store.running_turns()] == ["s"]
+        assert [call.id for call in store.failed_calls()] == ["c1"]
+        assert [(one.model, one.counter_id, one.calls) for one in store.counted_models()] == [
+            ("m", "words", 2)
+        ]
+        assert store.models_in_use() == ["m"]
+
+    def test_a_file_is_copied_while_in_use_and_nothing_is_overwritten(
+        self, store: SessionStore, tmp_path: Path
+    ) -> None:
+        append(store, user("hello"))
+        path = tmp_path / "deeper" / "copy.db"
+        url = store.database_info().url
+        if not url.startswith("sqlite:////"):
+            with pytest.raises(DatabaseError):
+                store.back_up(path)
+            return
+
+        store.back_up(path)
+        append(store, user("more"))
+
+        copy = open_store(f"sqlite:///{path}")
+        assert texts(copy) == ["hello"]
+        copy.close()
+        with pytest.raises(DatabaseError):
+            store.back_up(path)
+
+
 class TestUsersAndSessions:
     def test_a_new_session_is_empty_and_belongs_to_its_user(self, store: SessionStore) -> None:
         session = store.session("s")
@@ -176,6 +250,30 @@ class TestUsersAndSessions:
         assert [found.id for found in store.list_sessions("ada", limit=1, offset=1)] == ["s"]
         assert [found.id for found in store.list_sessions(title="50%")] == ["t"]
         assert store.count_sessions("ada") == 2
+
+    def test_listed_sessions_can_be_asked_what_they_have_in_common(
+        self, store: SessionStore
+    ) -> None:
+        store.create_session("t", user_id="ada", at=LATER, model="openai/GPT-4o", origin="openai")
+        append(store, user("one"), assistant("two"))
+        store.record_imported_compactions("t", [ImportedCompaction(before_seq=1, summary="x")])
+
+        def found(**wanted: Any) -> list[str]:
+            where = SessionConditions(**wanted)
+            ids = [one.id for one in store.list_sessions("ada", where=where)]
+            assert store.count_sessions("ada", where=where) == len(ids)
+            return ids
+
+        assert found() == ["t", "s"]
+        assert found(model="gpt-4") == ["t"]
+        assert found(is_imported=True) == ["t"]
+        assert found(is_imported=False) == ["s"]
+        assert found(is_compacted=True) == ["t"]
+        assert found(is_compacted=False) == ["s"]
+        assert found(least_messages=2) == ["s"]
+        assert found(changed_from=LATER) == ["t"]
+        assert found(changed_before=LATER) == ["s"]
+        assert found(changed_before=NOON) == []
 
     def test_a_branch_moves_the_session_it_is_of(self, store: SessionStore) -> None:
         store.create_session("t", user_id="ada", at=SOON)
@@ -670,6 +768,49 @@ class TestMarks:
             store.add_mark("s", 1, "pin", at=NOON)
 
 
+class TestRuleEdits:
+    def test_an_edit_counts_until_it_is_taken_back(self, store: SessionStore) -> None:
+        append(store, user("Never call before nine."), user("Ship on Fridays."))
+        edit = RuleEdit(kind="add", seq=2, text="Ship on Fridays.")
+
+        known = store.add_rule_edit("s", edit, by="ada", at=NOON)
+        assert store.add_rule_edit("s", edit, by="bob", at=SOON) == known
+        assert [entry.text for entry in store.view("s").standing()] == [
+            "Never call before nine.",
+            "Ship on Fridays.",
+        ]
+        assert store.clear_rule_edit("s", known.id, by="bob", at=LATER)
+
+        assert not store.clear_rule_edit("s", known.id, by="bob", at=LATER)
+        assert store.rule_edits("s") == []
+        assert store.view("s").rule_edits() == NO_EDITS
+        cleared = replace(known, cleared_by="bob", cleared_at=LATER)
+        assert store.rule_edits("s", with_cleared=True) == [cleared]
+        assert len(store.view("s").standing()) == 1
+
+    def test_a_fork_takes_those_of_what_it_copies(self, store: SessionStore) -> None:
+        rules = [
+            f"Never {words}." for words in ("call Ada", "sell tea", "answer in verse", "go out")
+        ]
+        append(store, *map(user, rules))
+        for seq in (1, 4):
+            edit = RuleEdit(kind="dismiss", seq=seq, text=rules[seq - 1])
+            store.add_rule_edit("s", edit, by="ada", at=NOON)
+
+        store.fork("s", 3, fork_id="f", new_id=ids(), at=LATER)
+
+        assert [known.edit.seq for known in store.rule_edits("f")] == [1]
+        assert [known.set_by for known in store.rule_edits("f")] == ["ada"]
+        assert [entry.seqs for entry in store.view("f").standing()] == [(2,), (3,)]
+        assert [entry.seqs for entry in store.view("s").standing()] == [(2,), (3,)]
+
+    def test_only_messages_and_edits_that_exist_can_be_edited(self, store: SessionStore) -> None:
+        with pytest.raises(RecordNotFoundError):
+            store.add_rule_edit("s", RuleEdit(kind="add", seq=1, text="x"), by="ada", at=NOON)
+        with pytest.raises(RecordNotFoundError):
+            store.clear_rule_edit("s", 7, by="ada", at=NOON)
+
+
 class TestPolicies:
     def test_every_save_is_a_version_and_the_newest_counts(self, store: SessionStore) -> None:
         scope = Scope(kind="user_model", owner="ada", model="gpt-4o")
@@ -720,6 +861,32 @@ class TestTurns:
             at=at,
             lease_until=at + timedelta(seconds=30),
         )
+
+    def test_a_stamp_changes_with_all_that_a_reader_sees(self, store: SessionStore) -> None:
+        stamps = [store.session_stamp("s")]
+
+        def note() -> None:
+            stamps.append(store.session_stamp("s"))
+
+        append(store, user("Hello"))
+        note()
+        self.begin(store)
+        note()
+        store.end_turn("s", "t", "failed", at=SOON)
+        note()
+        store.add_mark("s", 1, "pin", at=SOON)
+        note()
+        store.clear_mark("s", 1, "pin", at=SOON)
+        note()
+        store.rename("s", "Other", at=LATER)
+        note()
+
+        assert len({repr(stamp) for stamp in stamps}) == len(stamps)
+        with statements_run() as run:
+            assert store.session_stamp("s") == stamps[-1]
+        assert len([one for one in run if one.startswith("SELECT")]) == 1
+        with pytest.raises(SessionNotFoundError):
+            store.session_stamp("none")
 
     def test_beginning_a_turn_stores_what_the_user_said(self, store: SessionStore) -> None:
         append(store, user("before"), assistant("yes"))
@@ -882,7 +1049,7 @@ class TestSignals:
         judged = store.judge_signal("s", first.id, is_right=False, at=SOON)
         assert judged == store.signals("s")[0]
         assert (judged.is_right, judged.judged_at) == (False, SOON)
-        [counts] = store.signal_counts("ada")
+        [counts] = store.signal_counts(Scope(kind="user", owner="ada"))
         assert (counts.forgotten, counts.overlooked, counts.wrong, counts.right) == (1, 1, 1, 0)
         assert (counts.precision, counts.forgetful_turns) == (0, 0)
         taken_back = store.judge_signal("s", first.id, is_right=None, at=LATER)
@@ -911,12 +1078,296 @@ class TestSignals:
 
         counts = [
             (one.policy_version_id, one.turns, one.forgotten, one.forgetful_turns)
-            for one in store.signal_counts("ada")
+            for one in store.signal_counts(Scope(kind="user", owner="ada"))
         ]
 
         assert counts == [(None, 1, 1, 1), (7, 1, 2, 1)]
         store.delete("s", at=SOON)
-        assert store.signal_counts("ada") == []
+        assert store.signal_counts(Scope(kind="user", owner="ada")) == []
+
+
+class TestReports:
+    USAGE: ClassVar[dict[str, Any]] = {"input_tokens": 1_000, "output_tokens": 10}
+
+    def made(self, store: SessionStore, *calls: CallInfo) -> None:
+        for call in calls:
+            store.record_calls([call])
+
+    def answer(self, call_id: str, **given: Any) -> CallInfo:
+        fields: dict[str, Any] = {
+            "session_id": "s",
+            "purpose": "answer",
+            "created_at": SOON,
+            "model": "m",
+            "estimate": {"system": 10, "recent": 290, "reserve": 500},
+            "without_tokens": 900,
+            **self.USAGE,
+            **given,
+        }
+        return CallInfo(id=call_id, **fields)
+
+    def test_calls_are_summed_by_user_version_month_model_and_purpose(
+        self, store: SessionStore
+    ) -> None:
+        refused = ProviderProblem.OVERFLOW(model="m")
+        self.made(
+            store,
+            self.answer("a", cached_tokens=600, cost=0.5),
+            self.answer("b", cached_tokens=None, cost=0.25),
+            self.answer("c", created_at=SOON + timedelta(days=31), cost=None),
+            self.answer("d", input_tokens=None, output_tokens=None, error=refused, estimate={}),
+            self.answer("e", purpose="summary", estimate={}, without_tokens=None, cost=0.1),
+            self.answer("f", is_imported=True),
+            self.answer("g", created_at=NOON - timedelta(days=1)),
+        )
+
+        tallies = store.call_tallies(Scope())
+
+        assert [(one.month, one.purpose, one.calls, one.cost) for one in tallies] == [
+            ("2026-03", "answer", 2, 0.75),
+            ("2026-03", "answer", 1, None),
+            ("2026-03", "summary", 1, 0.1),
+            ("2026-04", "answer", 1, None),
+        ]
+        both, broken = tallies[:2]
+        assert (both.user_id, both.model, both.policy_version_id) == ("ada", "m", None)
+        assert (both.input_tokens, both.input_calls, both.cache_told_tokens) == (2_000, 2, 1_000)
+        assert (both.compared_calls, both.sent_tokens, both.without_tokens) == (2, 600, 1_800)
+        assert (broken.input_tokens, broken.refused, broken.compared_calls) == (None, 1, 0)
+
+    def test_what_a_compaction_made_a_provider_read_anew_is_summed(
+        self, store: SessionStore
+    ) -> None:
+        self.made(
+            store,
+            self.answer("a", cached_tokens=100, cache_break=BreakCode.COMPACTION()),
+            self.answer("b", cached_tokens=100, cache_break=BreakCode.MODEL()),
+            self.answer("c", cached_tokens=None, cache_break=BreakCode.COMPACTION()),
+        )
+
+        [tally] = store.call_tallies(Scope())
+
+        assert tally.rewritten_tokens == 900
+        assert store.call("s", "a").rewritten_tokens == 900
+        assert store.call("s", "a").sent_tokens == 300
+
+    @pytest.mark.parametrize(
+        ("scope", "calls"),
+        [
+            (Scope(), 3),
+            (Scope(kind="user", owner="ada"), 2),
+            (Scope(kind="group", owner="crew"), 1),
+            (Scope(kind="group", owner="none"), 0),
+            (Scope(kind="user_model", owner="ada", model="other"), 1),
+            (Scope(kind="session", owner="theirs"), 1),
+        ],
+    )
+    def test_a_scope_covers_its_sessions(
+        self, store: SessionStore, scope: Scope, calls: int
+    ) -> None:
+        store.create_user("eve", at=NOON, group="crew")
+        store.create_session("theirs", user_id="eve", at=NOON)
+        self.made(
+            store,
+            self.answer("a"),
+            self.answer("b", model="other"),
+            self.answer("c", session_id="theirs"),
+        )
+
+        assert sum(one.calls for one in store.call_tallies(scope)) == calls
+
+    def test_compactions_are_counted_without_those_that_a_fork_copied(
+        self, store: SessionStore
+    ) -> None:
+        append(store, user("one two"), assistant("three"), user("four"))
+        record = Compaction(covered_until=2, summary="said", before_tokens=3, after_tokens=1)
+        store.record_compaction("s", "c", record, parent_id=None, at=SOON, has_failed=True)
+        store.fork("s", 3, fork_id="f", new_id=ids(), at=LATER)
+
+        [tally] = store.compaction_tallies(Scope())
+
+        assert (tally.user_id, tally.month, tally.compactions, tally.failed) == (
+            "ada",
+            "2026-03",
+            1,
+            1,
+        )
+
+    def test_events_come_with_their_users_the_newest_first(self, store: SessionStore) -> None:
+        for number in range(3):
+            store.record_event("s", "planned", {"number": number}, at=NOON)
+        store.record_event("s", "other", {}, at=NOON)
+
+        found = store.events_of("planned", Scope(kind="user", owner="ada"), limit=2)
+
+        assert [(user_id, event.body["number"]) for user_id, event in found] == [
+            ("ada", 2),
+            ("ada", 1),
+        ]
+
+    def test_a_change_stands_beside_the_version_before(self, store: SessionStore) -> None:
+        mine = Scope(kind="user", owner="ada")
+        store.save_policy(mine, {"name": "pi"}, by="ada", at=NOON)
+        store.save_policy(Scope(), {"trigger_ratio": 0.5}, by="root", at=NOON)
+        store.save_policy(mine, {"trigger_ratio": 0.7}, by="root", at=SOON)
+
+        newest, common, first = store.policy_changes()
+
+        assert (newest.version.version, newest.before) == (2, {"name": "pi"})
+        assert [(one.field, one.was_set, one.is_set) for one in newest.fields] == [
+            ("trigger_ratio", False, True),
+            ("name", True, False),
+        ]
+        assert (first.before, common.before) == ({}, {})
+        assert store.policy_changes([mine]) == [newest, first]
+        assert store.policy_changes([Scope(kind="user")], by="ada") == [first]
+        assert store.policy_changes(limit=1) == [newest]
+        assert store.policy_authors() == ["ada", "root"]
+
+    def test_spending_is_summed_once_and_then_added_to(self, store: SessionStore) -> None:
+        day, month = "2026-03-01", "2026-03"
+        self.made(store, self.answer("a", cost=0.5), self.answer("b", cost=0.25))
+
+        assert store.spend("ada", 0.25, [day, month], at=SOON) == {day: 0.75, month: 0.75}
+        self.made(store, self.answer("c", cost=1.0))
+        with statements_run() as few:
+            assert store.spend("ada", 1.0, [day], at=SOON) == {day: 1.75}
+        assert store.spend("eve", 0.5, [day], at=SOON) == {day: 0.0}
+        store.forget_spending()
+        with statements_run() as many:
+            assert store.spend("ada", 1.0, [day], at=SOON) == {day: 1.75}
+        assert len(few) < len(many)
+
+    def test_an_alert_is_raised_once_and_seen_once(self, store: SessionStore) -> None:
+        why = AlertCode.RULES_LOST(count=1, rules=("never push",))
+
+        raised = store.raise_alert("s", "rules:c", why, user_id="ada", at=NOON)
+        again = store.raise_alert("s", "rules:c", why, user_id="ada", at=SOON)
+
+        assert raised is not None
+        assert (raised.reason, raised.user_id, raised.session_id) == (why, "ada", "s")
+        assert again is None
+        assert store.alerts(unseen=True) == [raised]
+        assert store.count_unseen_alerts() == 1
+        assert store.see_alerts([raised.id, 99], by="root", at=SOON) == 1
+        assert store.see_alerts([raised.id], by="eve", at=LATER) == 0
+        [seen] = store.alerts()
+        assert (seen.seen_by, seen.seen_at) == ("root", SOON)
+        assert (store.alerts(unseen=True), store.count_unseen_alerts()) == ([], 0)
+        store.purge("s")
+        assert store.alerts() == []
+
+
+class TestJobs:
+    def begin(self, store: SessionStore, job_id: str, digest: str = "d", **given: Any) -> JobInfo:
+        arguments: dict[str, Any] = {
+            "user_id": "ada",
+            "kind": "trial",
+            "spec": {"policies": ["pi"]},
+            "digest": digest,
+            "session_ids": ["s"],
+            "at": NOON,
+            "lease_until": SOON,
+            **given,
+        }
+        return store.begin_job(job_id, **arguments)
+
+    def test_a_job_runs_makes_progress_and_ends_once(self, store: SessionStore) -> None:
+        begun = self.begin(store, "j")
+
+        assert store.save_job_progress("j", 2, 5)
+        running = store.job("j")
+        assert store.end_job("j", "done", at=SOON, result={"tokens": 7})
+
+        assert (begun.state, begun.done, begun.total, begun.result) == ("running", 0, 0, None)
+        assert (running.done, running.total, running.spec) == (2, 5, {"policies": ["pi"]})
+        done = store.job("j")
+        assert (done.state, done.result, done.finished_at) == ("done", {"tokens": 7}, SOON)
+        assert not store.end_job("j", "cancelled", at=LATER)
+        assert not store.save_job_progress("j", 3, 5)
+        assert store.job("j") == done
+
+    def test_a_failed_job_keeps_its_reason(self, store: SessionStore) -> None:
+        self.begin(store, "j")
+
+        store.end_job("j", "failed", at=SOON, error=JobProblem.BROKE_OFF(kind="KeyError"))
+
+        assert store.job("j").error == JobProblem.BROKE_OFF(kind="KeyError")
+
+    def test_the_same_work_is_found_again_while_it_runs_and_once_it_is_done(
+        self, store: SessionStore
+    ) -> None:
+        self.begin(store, "j")
+        twin = self.begin(store, "twin", reuses=False)
+        store.end_job("j", "done", at=SOON, result={})
+
+        assert twin.id == "j"
+        assert self.begin(store, "later").id == "j"
+        assert self.begin(store, "anew", reuses=False).id == "anew"
+        assert self.begin(store, "other", digest="other").id == "other"
+
+    def test_work_that_was_cancelled_or_left_alone_is_done_again(self, store: SessionStore) -> None:
+        self.begin(store, "j")
+        store.end_job("j", "cancelled", at=SOON)
+        self.begin(store, "left", at=SOON, lease_until=SOON)
+
+        again = self.begin(store, "again", at=LATER, lease_until=LATER)
+
+        assert again.id == "again"
+
+    def test_the_same_work_of_another_user_is_a_job_of_its_own(self, store: SessionStore) -> None:
+        store.create_user("eve", at=NOON)
+        self.begin(store, "j")
+
+        assert self.begin(store, "hers", user_id="eve").id == "hers"
+        assert [job.id for job in store.jobs("eve")] == ["hers"]
+
+    def test_jobs_are_listed_without_results_the_newest_first(self, store: SessionStore) -> None:
+        for number, kind in enumerate(["trial", "story", "trial"]):
+            at = NOON + timedelta(seconds=number)
+            self.begin(store, f"j{number}", f"d{number}", kind=kind, at=at)
+        store.end_job("j2", "done", at=LATER, result={"long": "x"})
+
+        assert [job.id for job in store.jobs("ada")] == ["j2", "j1", "j0"]
+        assert [job.id for job in store.jobs("ada", kind="trial", limit=1)] == ["j2"]
+        assert store.jobs("ada")[0].result is None
+
+    def test_a_job_whose_lease_is_over_becomes_interrupted(self, store: SessionStore) -> None:
+        self.begin(store, "j", "j")
+        self.begin(store, "renewed", "renewed")
+        self.begin(store, "ended", "ended")
+        store.end_job("ended", "done", at=NOON, result={})
+
+        alive = store.renew_jobs(["renewed", "ended", "none"], lease_until=LATER)
+
+        assert alive == {"renewed"}
+        assert store.interrupt_stale_jobs(at=NOON) == []
+        assert store.interrupt_stale_jobs(at=SOON) == ["j"]
+        assert (store.job("j").state, store.job("j").finished_at) == ("interrupted", SOON)
+        assert store.job("renewed").state == "running"
+
+    def test_old_jobs_are_erased_and_running_ones_stay(self, store: SessionStore) -> None:
+        self.begin(store, "old", "old")
+        store.end_job("old", "failed", at=NOON)
+        self.begin(store, "new", "new")
+        store.end_job("new", "done", at=LATER, result={})
+        self.begin(store, "running", "running")
+
+        assert store.delete_jobs(before=LATER) == ["old"]
+        assert {job.id for job in store.jobs("ada")} == {"new", "running"}
+        store.delete_job("new")
+        with pytest.raises(RecordNotFoundError, match="no job 'new'"):
+            store.job("new")
+
+    def test_purging_a_session_erases_what_jobs_read_in_it(self, store: SessionStore) -> None:
+        store.create_session("t", user_id="ada", at=NOON)
+        self.begin(store, "both", "both", session_ids=["s", "t"])
+        self.begin(store, "other", "other", session_ids=["t"])
+
+        store.purge("s")
+
+        assert [job.id for job in store.jobs("ada")] == ["other"]
+        assert not store.save_job_progress("both", 1, 2)
 
 
 class TestEventsAndLeases:

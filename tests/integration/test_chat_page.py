@@ -12,13 +12,15 @@ from ctxcore.gateway.local.status import LOCAL_MODEL, LocalModelStatus
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.messages.values import JsonObject, ToolCall, text_message
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import LocalModelProblem
-from ctxcore.store.values import SessionFactor, SessionInfo
+from ctxcore.store.values import Scope, SessionFactor, SessionInfo
 from ctxcore.tokens.factors import CountFactor
 from dashboard.chat_page import side
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
+from tests.limits import HANG_SECONDS
 
 
 @pytest.fixture
@@ -130,7 +132,7 @@ def test_a_stopped_answer_is_labelled_and_kept(app: Dashboard) -> None:
     assert app.at.button(key="chat_retry").label == translate("chat.retry_stopped", "en")
 
 
-def test_tool_calls_and_results_are_folded_away(app: Dashboard) -> None:
+def test_a_call_and_its_result_are_one_row_that_opens(app: Dashboard) -> None:
     session = app.engine.create_session("Tools")
     call = {"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}
     app.engine.append(
@@ -143,9 +145,9 @@ def test_tool_calls_and_results_are_folded_away(app: Dashboard) -> None:
     )
     app.run()
 
-    labels = [expander.label for expander in app.at.expander]
-    assert any("look\\_up" in label and label.startswith("Calls") for label in labels)
-    assert "forty-two" in [code.value for code in app.at.code]
+    (label,) = [one.label for one in app.at.expander if "look\\_up" in one.label]
+    assert "→ forty\\-two" in label
+    assert [code.value for code in app.at.code][-2:] == ["{}", "forty-two"]
 
 
 def test_a_turn_with_open_calls_says_what_it_waits_for(
@@ -498,7 +500,7 @@ def test_the_menu_of_a_message_tells_what_became_of_it(app: Dashboard, language:
     app.at.query_params["session"] = session.id
     app.at.query_params["m"] = "4"
     app.run()
-    assert translate("chat.story", language, seq="4") in [one.label for one in app.at.expander]
+    assert translate("story", language, seq="4") in [one.label for one in app.at.expander]
 
     app.at.session_state[f"chat_story_{session.id}_4"] = True
     app.run()
@@ -507,11 +509,55 @@ def test_the_menu_of_a_message_tells_what_became_of_it(app: Dashboard, language:
     story = app.engine.story(session.id, 4)
     first = next(step for step in story.steps if not step.is_shown)
     told = translate(
-        "chat.story.hidden", language, call=f"{first.call:,}", needed=f"{len(story.uses):,}"
+        "story.hidden", language, call=f"{first.call:,}", needed=f"{len(story.uses):,}"
     )
     assert told in app.texts()
     table = next(one.value for one in app.at.dataframe)
     assert list(table[translate("usage.call", language)]) == [step.call for step in story.steps]
+    chain = next(text.value for text in app.at.markdown if " → " in text.value)
+    assert chain.startswith(translate("story.chain.said", language, seq="4"))
+    assert f"{first.call:,}" in chain
+
+    key = f"story_{session.id}_4"
+    app.at.button(key=f"{key}_pin").click().run()
+    app.check()
+    assert [mark.seq for mark in app.engine.store.marks(session.id)] == [4]
+    app.at.button(key=f"{key}_start").click().run()
+    assert app.engine.jobs.wait(app.at.session_state[f"{key}_fates"], HANG_SECONDS)
+    app.run()
+    policy = translate("story.presets.policy", language)
+    (fates,) = [one.value for one in app.at.dataframe if policy in one.value]
+    assert len(fates) == len(Policy.presets())
+
+
+def test_a_preset_of_the_story_is_tried_in_the_session_and_undone(app: Dashboard) -> None:
+    session = long_session(app)
+    scope = Scope(kind="session", owner=session.id)
+    app.engine.save_policy(scope, {"reserve_tokens": 300})
+    list(app.engine.chat(session.id, "And now?"))
+    app.at.query_params["session"] = session.id
+    app.at.query_params["m"] = "2"
+    app.at.query_params["why"] = "1"
+    app.run()
+    assert "why" not in app.at.query_params
+    key = f"story_{session.id}_2"
+    app.at.button(key=f"{key}_start").click().run()
+    assert app.engine.jobs.wait(app.at.session_state[f"{key}_fates"], HANG_SECONDS)
+    app.run()
+    chosen = app.engine.fates(session.id, 2)[1].name
+    app.open_row(f"{key}_presets", chosen)
+
+    app.at.button(key=f"{key}_apply").click().run()
+    app.check()
+    assert app.engine.policy(session.id).policy.name == chosen
+    assert app.engine.policy(session.id).policy.reserve_tokens == 300
+
+    app.at.button(key=f"{key}_undo").click().run()
+    app.check()
+    assert app.engine.policy(session.id).policy.name == "default"
+    stored = app.engine.store.policy(scope)
+    assert stored is not None
+    assert stored.overrides == {"reserve_tokens": 300}
 
 
 def test_another_session_is_shown_from_its_end(app: Dashboard) -> None:
@@ -546,3 +592,22 @@ def menus(app: Dashboard) -> list[int]:
 
 def session_length(app: Dashboard, session: SessionInfo) -> int:
     return app.engine.session(session.id).length
+
+
+def test_a_sentence_of_a_message_becomes_a_standing_rule(app: Dashboard) -> None:
+    session = app.engine.create_session("Rules")
+    said = ["The berth is booked under Nansen.", "Fine. The tug comes at noon."]
+    app.engine.append(session.id, [{"role": "user", "content": text} for text in said])
+    app.at.query_params["session"] = session.id
+    app.run()
+
+    app.at.menu_button(key="chat_menu_1").click("rule").run()
+    app.at.menu_button(key="chat_menu_2").click("rule").run()
+    app.check()
+    offered = [app.at.button(key=f"chat_rule_{at}").label.replace("\\", "") for at in range(2)]
+    app.at.button(key="chat_rule_1").click().run()
+    app.check()
+
+    assert offered == ["Fine.", "The tug comes at noon."]
+    edits = [(edit.seq, edit.text) for edit in app.engine.rule_edits(session.id)]
+    assert edits == [(1, said[0]), (2, "The tug comes at noon.")]

@@ -16,8 +16,11 @@ from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import from_json
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import services
+from dashboard.compaction_dialog.ways import way_label
+from dashboard.safe_markdown import plain_label
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
+from tests.limits import HANG_SECONDS
 from tests.losing_sessions import ticket_session
 
 
@@ -131,14 +134,14 @@ def test_the_dialog_records_an_edited_summary(app: Dashboard) -> None:
     assert "Only what matters." in app.texts()
     (row,) = at.dataframe[0].value.to_dict("records")
     seen = at.dataframe[1].value
-    assert list(seen["Represented"]) == [0, 0]
-    assert seen["Gone"][1] > 0  # the summary says nothing of them
+    assert list(seen["Mentioned"]) == [0, 0]
+    assert seen["Not at all"][1] > 0  # the summary says nothing of them
     steps = at.dataframe[2].value
     made = app.engine.store.active_compaction(session.id)
     assert made is not None
     assert made.effect is not None
     assert row["Next call with it"] == made.effect.with_tokens == made.compaction.after_tokens
-    assert steps["Strategy"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
+    assert steps["How"].iloc[-1] == translate("fact.strategy.edited_summary", "en")
     assert steps["After"].iloc[-1] == made.compaction.after_tokens
     assert list(steps["Before"])[1:] == list(steps["After"])[:-1]
 
@@ -187,7 +190,7 @@ def test_what_a_person_asked_for_compared_no_number(app: Dashboard) -> None:
 
     table = opened(app, session).dataframe[0].value
 
-    assert table["Trigger"][0] == rendered(TriggerCode.ASKED(tokens=0), "en")
+    assert table["Why"][0] == rendered(TriggerCode.ASKED(tokens=0), "en")
 
 
 def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:
@@ -199,7 +202,7 @@ def test_a_fork_at_an_older_compaction_goes_on_from_it(app: Dashboard) -> None:
     second = app.engine.compact(session.id)
     assert second is not None
     at = opened(app, session)
-    at.selectbox(key=f"compaction_rows_{session.id}_2_pick").set_value(first.id).run()
+    app.open_row(f"compaction_rows_{session.id}_2", first.id)
 
     at.button(key=f"compaction_fork_{first.id}").click().run()
     app.check()
@@ -287,12 +290,11 @@ def test_the_address_names_a_compaction(app: Dashboard) -> None:
     assert second is not None
     app.at.query_params["compaction"] = str(first.number)
 
-    at = opened(app, session)
+    opened(app, session)
 
-    (key,) = [box.key for box in at.selectbox if str(box.key).startswith("compaction_rows_")]
-    assert at.selectbox(key=key).value == first.id
-    at.selectbox(key=key).set_value(second.id).run()
-    app.check()
+    key = f"compaction_rows_{session.id}_{len(app.engine.compactions(session.id))}"
+    assert app.opened_row(key) == first.id
+    app.open_row(key, second.id)
     assert app.at.query_params["compaction"] == str(second.number)
 
 
@@ -447,8 +449,7 @@ def test_each_sentence_opens_its_messages_and_what_nobody_said_is_marked(
     app.check()
     table = at.dataframe[-1].value
     doubted = translate("compaction.doubt.unsourced", language)
-    at.selectbox(key=f"compaction_sentences_{made.id}_pick").set_value("1").run()
-    app.check()
+    app.open_row(f"compaction_sentences_{made.id}", "1")
 
     assert list(table[translate("compaction.sentences.doubt", language)]) == ["", doubted]
     first, second = made.compaction.sentences
@@ -473,3 +474,116 @@ def test_an_edited_summary_has_its_sentences_traced_again(app: Dashboard) -> Non
     asked = [info.seq for info in app.engine.store.messages(session.id)]
     assert sentence.seqs
     assert set(sentence.seqs) <= set(asked)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_presets_and_strategies_stand_side_by_side_and_a_chosen_one_is_proposed(
+    app: Dashboard, language: Language
+) -> None:
+    session = long_session(app)
+    at = opened(app, session, language)
+    at.button(key="compaction_compact").click().run()
+    own = at.session_state["compact_proposal"]
+
+    at.session_state["compact_ways"] = True
+    at.run()
+    assert app.engine.jobs.wait(at.session_state["compact_ways_job"], HANG_SECONDS)
+    at.run()
+    app.check()
+
+    way = translate("compact.ways.way", language)
+    (table,) = [shown.value for shown in at.dataframe if way in shown.value]
+    rows = app.engine.compare_compactions(session.id)
+    assert list(table[way]) == [way_label(row.alternative) for row in rows]
+    sizes = [row.effect.with_tokens for row in rows if row.effect]
+    assert sizes == [
+        size for size in table[translate("compact.ways.next_call", language)] if size > 0
+    ]
+    assert own.effect is not None
+    assert sizes[0] == own.effect.with_tokens
+
+    chosen = next(
+        at for at, row in enumerate(rows) if row.effect and row.effect.with_tokens != sizes[0]
+    )
+    app.open_row("compact_ways_rows", rows[chosen].alternative.key)
+    proposal = at.session_state["compact_proposal"]
+    assert proposal.way == rows[chosen].alternative
+    assert proposal.effect == rows[chosen].effect
+    assert (
+        translate("compact.ways.by", language, way=plain_label(way_label(proposal.way)))
+        in app.texts()
+    )
+
+    at.button(key="compact_confirm").click().run()
+    app.check()
+    made = app.engine.store.active_compaction(session.id)
+    assert made is not None
+    assert made.details["way"] == rows[chosen].alternative.key
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_phrase_is_asked_for_and_a_message_with_it_tells_its_story(
+    app: Dashboard, language: Language
+) -> None:
+    session = app.engine.create_session("Ferry")
+    said = ["The berth is QX-4417.", "Fine, and what else?", "Nothing else."]
+    app.engine.append(session.id, [{"role": "user", "content": text} for text in said])
+    list(app.engine.chat(session.id, "Go on."))
+    at = opened(app, app.engine.session(session.id), language)
+
+    at.text_input(key="story_words").set_value("QX-4417").run()
+    app.check()
+
+    hits = app.engine.said_about(session.id, "QX-4417")
+    assert translate("story.why.found", language, count=str(len(hits))) in app.texts()
+    message, now = (translate(f"story.why.{name}", language) for name in ("message", "now"))
+    (table,) = [shown.value for shown in at.dataframe if message in shown.value]
+    assert list(table[message]) == [hit.seq for hit in hits]
+    assert table[message][0] == 1
+    assert table[now][0] == translate("usage.verdict.kept", language)
+    assert translate("story.always.whole", language) in app.texts()
+
+    app.open_row("story_hits", str(hits[-1].seq))
+    assert translate("story.no_calls", language) in app.texts()  # it is the newest message
+
+    at.text_input(key="story_words").set_value("zeppelin").run()
+    app.check()
+    assert translate("story.why.none", language) in app.texts()
+
+
+@pytest.mark.parametrize("language", languages())
+def test_generations_tell_what_each_lost_and_how_long_each_sentence_lived(
+    app: Dashboard, language: Language
+) -> None:
+    session = long_session(app)
+    app.engine.compact(session.id)
+    at = opened(app, app.engine.session(session.id), language)
+    assert translate("generations.title", language) not in app.texts()
+    more = [
+        {"role": role, "content": f"Case OPS-{number}: {'sand and tide ' * 20}"}
+        for number in range(40)
+        for role in ("user", "assistant")
+    ]
+    app.engine.append(session.id, more)
+    app.engine.compact(session.id)
+
+    at = opened(app, app.engine.session(session.id), language)
+    at.session_state["compaction_generations"] = True
+    at.session_state["compaction_lives"] = True
+    at.run()
+    assert app.engine.jobs.wait(at.session_state["compaction_generations_job"][1], HANG_SECONDS)
+    at.run()
+    app.check()
+
+    generations, lives = app.engine.generations(session.id), app.engine.sentence_lives(session.id)
+    gone = translate("generations.gone", language)
+    tables = [table.value for table in at.dataframe if gone in table.value]
+    number = translate("compaction.number", language)
+    assert list(tables[0][number]) == [one.number for one in generations] == [1, 2]
+    standing = translate("generations.rank.standing", language)
+    assert list(tables[0][standing]) == [one.count("standing") for one in generations]
+    still = translate("generations.still", language)
+    last = translate("generations.last", language)
+    (sentences,) = [table.value for table in at.dataframe if last in table.value]
+    assert len(sentences) == len(lives)
+    assert list(sentences[last]).count(still) == sum(life.is_kept for life in lives)

@@ -12,6 +12,7 @@ import pytest
 from ctxcore.engine.policies import save_figures
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard import widgets
+from dashboard.context_page import rules
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 
@@ -206,15 +207,72 @@ def test_rules_in_force_stand_with_their_messages_and_ended_ones_on_request(
     at = opened(app, app.engine.session(session.id), language)
 
     assert translate("context.rules.all_said", language, count="2") in app.texts()
+    assert held_rules(at) == [said[0], "From now on answer in German instead."]
     rule = translate("context.rules.rule", language)
-    (held,) = [table.value for table in at.dataframe if rule in table.value]
-    assert list(held[rule]) == [said[0], "From now on answer in German instead."]
     at.session_state["context_rules_ended"] = True
     at.run()
     app.check()
-    _, ended = [table.value for table in at.dataframe if rule in table.value]
+    (ended,) = [table.value for table in at.dataframe if rule in table.value]
     assert list(ended[rule]) == [said[1]]
     assert list(ended[translate("context.rules.ended_by", language)]) == [7]
+
+
+def held_rules(at: Any) -> list[str]:
+    """The rules in force that have a button to dismiss them, as they are written."""
+    rows = (
+        row.value
+        for row in at.markdown
+        if row.value.startswith((":material/check: ", ":material/warning: "))
+    )
+    return [row.partition(" ")[2].partition(" · ")[0].replace("\\", "") for row in rows]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_rule_is_dismissed_and_a_missed_one_added_by_a_click_and_both_are_undone(
+    app: Dashboard, language: Language
+) -> None:
+    session = app.engine.create_session("Rules")
+    wrong, missed = "Never restart db-7 on Mondays.", "The berth is booked under Nansen."
+    for text in (wrong, f"Fine. {missed}"):
+        app.engine.append(session.id, [{"role": "user", "content": text}])
+    at = opened(app, app.engine.session(session.id), language)
+
+    at.button(key="context_rule_dismiss_0").click()
+    app.run()
+    assert held_rules(at) == []
+    at.text_input(key="context_rule_words").set_value("nansen").run()
+    at.button(key="context_rule_add_0").click()
+    app.run()
+
+    assert held_rules(at) == [missed]
+    assert translate("context.rules.added", language) in app.texts()
+    edits = app.engine.rule_edits(session.id)
+    assert [(edit.kind, edit.seq, edit.text) for edit in edits] == [
+        ("dismiss", 1, wrong),
+        ("add", 2, missed),
+    ]
+    for edit in edits:
+        at.button(key=f"context_rule_undo_{edit.id}").click()
+        app.run()
+    assert held_rules(at) == [wrong]
+    told = [edit.cleared_by for edit in app.engine.rule_edits(session.id, with_undone=True)]
+    assert told == ["local", "local"]
+
+
+def test_of_very_many_rules_the_first_are_shown(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules, "SHOWN_RULES", 2)
+    session = app.engine.create_session("Rules")
+    for text in ("Never sell tents.", "Never paint the doors green.", "Never call before nine."):
+        app.engine.append(session.id, [{"role": "user", "content": text}])
+
+    at = opened(app, app.engine.session(session.id))
+    assert len(held_rules(at)) == 2
+
+    at.toggle(key="context_rules_all").set_value(True).run()
+    app.check()
+    assert len(held_rules(at)) == 3
 
 
 def test_a_session_without_rules_says_so(app: Dashboard) -> None:

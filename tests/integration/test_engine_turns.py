@@ -17,6 +17,7 @@ from ctxcore.assembly.legality import PROVIDERS, lint
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NoModelError, NotAllowedError, TurnStateError
 from ctxcore.engine.events import (
+    ANSWER_CUT,
     CompactionFinished,
     CompactionStarted,
     ContextBuilt,
@@ -64,6 +65,19 @@ def test_a_turn_stores_both_sides_and_reports_usage() -> None:
         assert call.input_tokens
         assert call.estimate["recent"] > 0
         assert call.seq == 3
+
+
+@pytest.mark.parametrize("why", ["length", "content_filter"])
+def test_an_answer_that_its_model_did_not_end_is_recorded_as_cut(why: str) -> None:
+    replies = [ScriptedReply(text="Once upon", finish_reason=why), saying("The end")]
+    with engine_with(replies) as (engine, _):
+        session = engine.create_session()
+
+        list(engine.chat(session.id, "Tell me a story"))
+        list(engine.chat(session.id, "Go on"))
+
+        [cut] = engine.store.last_events(session.id, (ANSWER_CUT,))
+        assert (cut.body["seq"], cut.body["why"]) == (2, why)
 
 
 def test_a_turn_knows_how_large_the_whole_history_was() -> None:

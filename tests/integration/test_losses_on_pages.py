@@ -115,11 +115,10 @@ def test_nothing_lost_and_not_looked_for_are_told_apart(app: Dashboard, language
     old = replace(made.compaction, facts_lost=None)
     store.record_compaction(session_id, "none", none, parent_id=made.id, at=START)
     store.record_compaction(session_id, "old", old, parent_id="none", at=START)
-    at = opened(app, session_id, language)
+    opened(app, session_id, language)
     assert translate("compaction.lost.not_looked_for", language) in app.texts()
 
-    at.selectbox(key=f"compaction_rows_{session_id}_3_pick").set_value("none").run()
-    app.check()
+    app.open_row(f"compaction_rows_{session_id}_3", "none")
 
     assert translate("compaction.lost.nothing", language) in app.texts()
 

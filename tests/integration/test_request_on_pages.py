@@ -81,10 +81,9 @@ def test_a_long_message_is_shown_a_part_at_a_time(app: Dashboard) -> None:
     session, call = _chatted(app, "start " + "x" * PART_CHARS + " end")
     at = _opened(app, session, call)
 
-    at.selectbox(key=f"usage_request_message_{call.id}").set_value(2)
-    app.run()
+    app.open_row(f"usage_request_message_{call.id}", "1")
     (first,) = [shown.value for shown in at.code if "start" in shown.value]
-    at.number_input(key=f"usage_request_message_{call.id}_part_2").set_value(2)
+    at.number_input(key=f"usage_request_message_{call.id}_part_1").set_value(2)
     app.run()
 
     assert len(first) == PART_CHARS

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ctxcore.engine.core import ContextEngine
-from dashboard.sessions_page.sections import PAGE_SESSIONS
+from dashboard.housekeeping import keep_house
+from dashboard.sessions_page.listing import PAGE_SESSIONS
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 from tests.small_transcript import claude_code_lines
@@ -184,8 +186,11 @@ def test_messages_are_found_by_their_words(app: Dashboard) -> None:
     app.check()
 
     assert "heron" in at.text[0].value
-    link = at.get("page_link")[-1].proto
+    link, why = (link.proto for link in at.get("page_link")[-2:])
     assert "m=1" in link.query_string
+    assert why.label == translate("story.why.link", "en")
+    assert "m=1" in why.query_string
+    assert "why=1" in why.query_string
     at.text_input(key="sessions_query").set_value("pelican").run()
     app.check()
     assert translate("sessions.search.none", "en") in [info.value for info in at.info]
@@ -196,13 +201,118 @@ def test_operators_see_and_assign_the_sessions_of_others(app: Dashboard) -> None
     theirs = ContextEngine(app.engine.store, user_id="ana").create_session("Ana's")
     at = opened(app)
 
-    at.toggle(key="sessions_everybody").set_value(True).run()
+    at.selectbox(key="sessions_by_user").set_value("*").run()
     app.check()
     assert list(at.dataframe[0].value["User"]) == ["ana"]
 
     at.selectbox(key=f"sessions_assign_{theirs.id}").set_value("local").run()
     app.check()
     assert app.engine.session(theirs.id).user_id == "local"
+
+
+@pytest.mark.parametrize("language", languages())
+def test_filters_narrow_the_list_and_are_cleared_together(
+    app: Dashboard, language: Language
+) -> None:
+    session_with(app, "Own")
+    (imported,) = app.engine.import_(claude_code_lines(), name="small.jsonl")
+    at = opened(app, language=language)
+    column = translate("sessions.name", language)
+
+    at.segmented_control(key="sessions_by_imported").set_value("yes").run()
+    app.check()
+    assert list(at.dataframe[0].value[column]) == [imported.title]
+
+    at.number_input(key="sessions_by_messages").set_value(1_000).run()
+    app.check()
+    assert translate("sessions.none_found", language) in [info.value for info in at.info]
+
+    at.button(key="sessions_filters_clear").click().run()
+    app.check()
+    assert len(at.dataframe[0].value) == 2
+
+
+def test_all_listed_sessions_are_exported_into_one_file(app: Dashboard) -> None:
+    session_with(app, "One")
+    session_with(app, "Two")
+    at = opened(app)
+
+    at.button(key="sessions_export_all").click().run()
+    app.check()
+
+    assert at.get("download_button")
+    at.button(key="sessions_export_dismiss").click().run()
+    app.check()
+    assert at.button(key="sessions_export_all")
+
+
+@pytest.mark.parametrize("language", languages())
+def test_two_sessions_stand_side_by_side_with_where_they_part(
+    app: Dashboard, language: Language
+) -> None:
+    session = app.engine.create_session("Plan")
+    said = [{"role": "user", "content": word} for word in ("one", "two", "three")]
+    app.engine.append(session.id, said)
+    branch = app.engine.branch(session.id, 2, title="Other plan")
+    app.engine.append(branch.id, [{"role": "user", "content": "four"}])
+    at = opened(app, language=language)
+    app.open_row("sessions_list", session.id)
+
+    at.selectbox(key=f"sessions_compare_{session.id}").set_value(branch.id).run()
+    app.check()
+
+    table = at.dataframe[1].value
+    assert list(table.columns)[1:] == ["Plan", "Other plan"]
+    assert translate("sessions.compare.parts", language, shared="2") in app.texts()
+    assert {"three", "four"} <= {one.value for one in at.text}
+
+
+def aged(app: Dashboard, title: str) -> str:
+    """A session that was last changed long ago."""
+    at = datetime(2020, 1, 1, tzinfo=UTC)
+    store = app.engine.store
+    return store.create_session(f"old {title}", user_id="local", at=at, title=title).id
+
+
+@pytest.mark.parametrize("language", languages())
+def test_what_retention_would_delete_is_shown_before_it_is_saved(
+    app: Dashboard, language: Language
+) -> None:
+    old = aged(app, "Ancient")
+    session_with(app, "Fresh")
+    at = opened(app, "deleted", language)
+    assert translate("sessions.keep.none", language) in app.texts()
+
+    at.number_input(key="sessions_keep_days_user").set_value(90).run()
+    app.check()
+    assert list(at.dataframe[0].value[translate("sessions.name", language)]) == ["Ancient"]
+    assert app.engine.delete_due() == []
+    at.button(key="sessions_keep_save").click().run()
+    app.check()
+
+    assert at.button(key="sessions_keep_save").disabled
+    keep_house(app.engine)
+    assert [one.id for one in app.engine.sessions(deleted=True)] == [old]
+
+
+@pytest.mark.parametrize("language", languages())
+def test_all_deleted_sessions_are_erased_once_the_word_is_typed(
+    app: Dashboard, language: Language
+) -> None:
+    for title in ("One", "Two"):
+        app.engine.delete(session_with(app, title))
+    kept = session_with(app, "Three")
+    at = opened(app, "deleted", language)
+
+    at.button(key="sessions_erase_all").click().run()
+    assert at.button(key="sessions_erase_confirm").disabled
+    word = translate("sessions.erase_all.word", language)
+    at.text_input(key="sessions_erase_word").set_value(word).run()
+    at.button(key="sessions_erase_confirm").click().run()
+    app.check()
+
+    assert app.engine.sessions(deleted=True) == []
+    assert [one.id for one in app.engine.sessions()] == [kept]
 
 
 def link_labels(at: Any) -> list[str]:

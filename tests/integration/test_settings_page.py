@@ -33,7 +33,10 @@ def opened(app: Dashboard, view: str = "thresholds", language: Language = "en") 
     app.engine.store.save_setting("language:local", language)
     app.run()
     app.go("settings")
-    if view != "thresholds":
+    if view == "thresholds":
+        app.at.segmented_control(key="settings_shown").set_value("all").run()
+        app.check()
+    else:
         app.at.segmented_control(key="settings_view").set_value(view).run()
         app.check()
     return app.at
@@ -46,6 +49,22 @@ def overrides(app: Dashboard, scope: Scope = MINE) -> dict[str, object]:
 
 def typed(app: Dashboard, field: str, value: float | int | None) -> None:
     app.at.number_input(key=f"settings_{field}").set_value(value).run()
+    app.check()
+
+
+def main_key(field: str) -> str:
+    return f"settings_main_user_local__{field}"
+
+
+def drafted(app: Dashboard, field: str, text: str) -> None:
+    """Types one of the five values of the bar, without saving it."""
+    app.at.text_input(key=main_key(field)).set_value(text).run()
+    app.check()
+
+
+def saved(app: Dashboard, field: str, text: str) -> None:
+    drafted(app, field, text)
+    app.at.button(key="settings_save").click().run()
     app.check()
 
 
@@ -63,11 +82,110 @@ def test_every_view_opens(app: Dashboard, view: str, language: Language) -> None
 def test_a_threshold_is_saved_and_told_in_tokens(app: Dashboard) -> None:
     at = opened(app)
 
-    typed(app, "trigger_ratio", 50.0)
+    drafted(app, "trigger_ratio", "50")
+    assert overrides(app) == {}
+    assert f"compacts at {USABLE // 2:,} of {USABLE:,} usable" in app.texts()
+    told = translate("settings.main.saved", "en", trigger="1,440", target="720")
+    assert told in app.texts()
+    at.button(key="settings_save").click().run()
+    app.check()
 
     assert overrides(app) == {"trigger_ratio": 0.5}
     assert f"compacts at {USABLE // 2:,} of {USABLE:,} usable" in app.texts()
-    assert at.button(key="settings_trigger_ratio_reset").label == "Reset"
+    assert at.button(key="settings_save").disabled
+
+
+def test_typed_values_are_saved_together_discarded_or_taken_back(app: Dashboard) -> None:
+    at = opened(app)
+    drafted(app, "trigger_ratio", "50")
+    drafted(app, "reserve_tokens", "1,00")
+    at.button(key="settings_discard").click().run()
+    app.check()
+    assert at.text_input(key=main_key("trigger_ratio")).value == "80"
+
+    drafted(app, "trigger_ratio", "60 %")
+    drafted(app, "recent_ratio", "10")
+    at.button(key="settings_save").click().run()
+    app.check()
+    assert overrides(app) == {"trigger_ratio": 0.6, "recent_ratio": 0.1}
+    assert len(app.engine.store.policy_versions(MINE)) == 1
+
+    at.button(key="settings_undo").click().run()
+    app.check()
+    assert overrides(app) == {}
+    assert at.button(key="settings_undo").disabled
+
+
+@pytest.mark.parametrize("language", languages())
+def test_the_current_session_says_what_would_happen_to_it(
+    app: Dashboard, language: Language
+) -> None:
+    session = app.engine.create_session("Chat")
+    said = [{"role": "user", "content": f"Question {at}: " + "what? " * 60} for at in range(12)]
+    app.engine.append(session.id, said)
+    opened(app, language=language)
+    later = translate("settings.main.now.later", language, session="Chat", used="", left="")
+    assert later[:12] in app.texts()
+
+    drafted(app, "trigger_ratio", "20")
+
+    foreseen = app.engine.foresee(session.id, Policy(trigger_ratio=0.2, target_ratio=0.4))
+    assert foreseen.plan is not None
+    due = translate(
+        "settings.main.now.due",
+        language,
+        session="Chat",
+        messages=len(foreseen.plan.fold),
+        shortened=len(foreseen.plan.shorten),
+        used=f"{foreseen.context.tokens:,}",
+        after=f"≈{foreseen.plan.expected_tokens:,}",
+    )
+    assert due in app.texts().replace(
+        f"≈{foreseen.context.tokens:,}", f"{foreseen.context.tokens:,}"
+    )
+    assert app.engine.compactions(session.id) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("shadow", "is_shadow"),
+        ("影子", "is_shadow"),
+        ("never shortened", "protected_tools"),
+        ("fresh_turns", "fresh_turns"),
+        ("130", "offers_expand"),
+    ],
+)
+def test_a_setting_is_found_by_name_or_meaning_in_both_languages(
+    app: Dashboard, query: str, field: str
+) -> None:
+    at = opened(app)
+
+    at.text_input(key="settings_search").set_value(query).run()
+    app.check()
+
+    drawn = [one.key for group in (at.number_input, at.text_input, at.toggle) for one in group]
+    assert f"settings_{field}" in drawn
+    assert "settings_keep_messages" not in drawn
+
+
+def test_a_search_without_a_find_says_so(app: Dashboard) -> None:
+    at = opened(app)
+
+    at.text_input(key="settings_search").set_value("aardvark").run()
+    app.check()
+
+    assert translate("settings.search.none", "en") in [info.value for info in at.info]
+
+
+def test_what_differs_from_the_preset_is_shown_without_a_search(app: Dashboard) -> None:
+    app.engine.save_policy(MINE, {"fresh_turns": 7})
+    at = opened(app)
+
+    at.segmented_control(key="settings_shown").set_value("changed").run()
+    app.check()
+
+    assert [one.key for one in at.number_input] == ["settings_fresh_turns"]
 
 
 def test_it_holds_for_the_next_turn(app: Dashboard) -> None:
@@ -75,7 +193,7 @@ def test_it_holds_for_the_next_turn(app: Dashboard) -> None:
     app.engine.append(session.id, [{"role": "user", "content": "hello"}])
     opened(app)
 
-    typed(app, "trigger_ratio", 25.0)
+    saved(app, "trigger_ratio", "25")
 
     budget = app.engine.context(session.id).budget
     assert budget is not None
@@ -85,12 +203,18 @@ def test_it_holds_for_the_next_turn(app: Dashboard) -> None:
 def test_a_value_outside_its_range_is_refused_with_what_is_allowed(app: Dashboard) -> None:
     at = opened(app)
 
-    typed(app, "target_ratio", 150.0)
+    drafted(app, "target_ratio", "150")
 
     assert overrides(app) == {}
     assert "150 %" in at.error[0].value
     assert "from 1 % to 100 %" in at.error[0].value
-    assert at.number_input(key="settings_target_ratio").value == 40.0
+    assert at.text_input(key=main_key("target_ratio")).value == "150"
+    assert at.button(key="settings_save").disabled
+
+    drafted(app, "target_ratio", "soon")
+    assert "soon" in at.error[0].value
+    drafted(app, "target_ratio", "40")
+    assert not at.error
 
 
 def test_typing_the_inherited_value_leaves_it_to_the_parent(app: Dashboard) -> None:
@@ -127,41 +251,43 @@ def test_one_field_or_all_go_back_to_the_parent(app: Dashboard) -> None:
 
 def test_a_cleared_field_has_the_inherited_value(app: Dashboard) -> None:
     opened(app)
-    typed(app, "trigger_ratio", 50.0)
-    typed(app, "reserve_tokens", 512)
+    saved(app, "trigger_ratio", "50")
+    typed(app, "keep_messages", 12)
 
-    typed(app, "trigger_ratio", None)
-    typed(app, "reserve_tokens", None)
+    saved(app, "trigger_ratio", "")
+    typed(app, "keep_messages", None)
 
     assert overrides(app) == {}
-    assert app.at.number_input(key="settings_trigger_ratio").value == 80.0
-    assert app.at.number_input(key="settings_reserve_tokens").value == Policy().reserve_tokens
-    typed(app, "reserve_tokens", None)
-    assert app.at.number_input(key="settings_reserve_tokens").value == Policy().reserve_tokens
+    assert app.at.text_input(key=main_key("trigger_ratio")).value == "80"
+    assert app.at.number_input(key="settings_keep_messages").value == Policy().keep_messages
+    typed(app, "keep_messages", None)
+    assert app.at.number_input(key="settings_keep_messages").value == Policy().keep_messages
 
 
 def test_a_field_is_set_to_none_by_its_button(app: Dashboard) -> None:
     at = opened(app)
 
-    at.button(key="settings_trigger_ratio_none").click().run()
+    at.button(key="settings_rebuild_after_none").click().run()
     app.check()
 
-    assert overrides(app) == {"trigger_ratio": None}
-    assert not [one for one in app.at.button if one.key == "settings_trigger_ratio_none"]
-    typed(app, "trigger_ratio", 60.0)
-    assert overrides(app) == {"trigger_ratio": 0.6}
+    assert overrides(app) == {"rebuild_after": None}
+    assert not [one for one in app.at.button if one.key == "settings_rebuild_after_none"]
+    saved(app, "trigger_ratio", translate("settings.none", "en"))
+    assert overrides(app) == {"rebuild_after": None, "trigger_ratio": None}
+    saved(app, "trigger_ratio", "60")
+    assert overrides(app) == {"rebuild_after": None, "trigger_ratio": 0.6}
 
 
 def test_tokens_are_those_of_the_session_as_on_the_other_pages(app: Dashboard) -> None:
     session = app.engine.create_session("Chat", system="Rule: be as brief as you can. " * 150)
     app.at.query_params["session"] = session.id
-    at = opened(app)
+    opened(app)
 
     budget = app.engine.call_target(session.id).call.budget
 
     assert budget is not None
-    assert f"{budget.target_tokens:,}" in at.markdown[0].value
     told = app.texts()
+    assert f"leaves about **{budget.target_tokens:,}**" in told
     assert f"compacts at {budget.trigger_tokens:,} of {budget.usable_tokens:,} usable" in told
 
 
@@ -184,7 +310,7 @@ def test_automatic_compaction_is_switched_off_and_on(app: Dashboard) -> None:
     at.toggle(key="settings_automatic").set_value(False).run()
     app.check()
     assert overrides(app) == {"trigger_ratio": 1.0}
-    assert at.number_input(key="settings_trigger_ratio").disabled
+    assert at.text_input(key=main_key("trigger_ratio")).disabled
 
     at.toggle(key="settings_automatic").set_value(True).run()
     app.check()
@@ -323,7 +449,7 @@ def test_users_are_added_grouped_and_made_operators(app: Dashboard) -> None:
         at.text_input(key=f"settings_new_user_{name}").set_value(value)
 
     at.button(key="settings_user_add").click().run()
-    at.selectbox(key="settings_user_chosen").set_value("ana").run()
+    app.open_row("settings_users", "ana")
     at.text_input(key="settings_user_group_ana").set_value("lab").run()
     at.toggle(key="settings_user_operator_ana").set_value(True).run()
     app.check()
@@ -403,7 +529,7 @@ def test_a_wrong_environment_is_told_in_place_of_the_pages_until_it_is_corrected
     shown = app.at.error[0].value.replace("\\", "")
     variable = "SUMMARIZATION_TRIGGER_RATIO"
     assert rendered(PlaceCode.VARIABLE(variable=variable), language) in shown
-    assert {"en": "Trigger (%)", "zh": "触发线（%）"}[language] in shown
+    assert {"en": "Compact at (%)", "zh": "达到多少时压缩（%）"}[language] in shown
     assert rendered(AllowedCode.NUMBER(low=0.01, high=1), language) in shown
 
     monkeypatch.setenv("SUMMARIZATION_TRIGGER_RATIO", "0.8")
@@ -438,7 +564,7 @@ def test_a_stored_field_that_is_gone_is_told_until_the_next_save(
 
     page = opened(app, language=language)
     before = [one.value for one in page.info]
-    typed(app, "trigger_ratio", 50.0)
+    saved(app, "trigger_ratio", "50")
 
     assert len(before) == 1
     assert "max" in before[0]
@@ -472,7 +598,7 @@ def test_what_contradicts_a_wider_layer_is_refused(app: Dashboard) -> None:
     app.engine.save_policy(Scope(), {"name": "dual-threshold"})
     at = opened(app)
 
-    typed(app, "recent_history_ratio", 80.0)
+    drafted(app, "recent_history_ratio", "80")
 
     assert overrides(app) == {}
     assert "at most 20 %" in at.error[0].value

@@ -50,27 +50,34 @@ COLUMNS = {
     "user": "id name group is_operator created_at",
     "session": "id user_id title model origin tools parent_id parent_seq created_at updated_at"
     " deleted_at length head_seq goal_seq last_user_seq system_seqs counter_id"
-    " active_compaction_id indexed_until working system_changes count_factor recalls",
+    " active_compaction_id indexed_until working system_changes count_factor recalls rule_edits",
     "message": "id session_id seq role body block function_name short turn_id created_at"
     " facts rules notes",
     "message_tokens": "session_id counter_id seq tokens short_tokens cum short_cum",
     "message_index": "words",
     "rule_state": "session_id version seq standing taken",
     "compaction": "id session_id number parent_id body covered_until summary_tokens before_tokens"
-    " after_tokens policy_version_id details created_at facts_lost",
+    " after_tokens policy_version_id details created_at facts_lost has_failed",
     "imported_compaction": "id session_id before_seq summary before_tokens trigger recorded_at",
     "mark": "id session_id seq kind set_at cleared_at",
+    "rule_edit": "id session_id seq kind text set_by set_at cleared_by cleared_at",
     "policy": "id scope owner model version body created_by created_at",
     "turn": "id session_id number state model partial error first_seq last_seq history_messages"
     " history_tokens started_at ended_at system",
     "call": "id session_id turn_id purpose is_imported model policy_version_id compaction_id seq"
     " estimate runs input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens"
     " cost latency_seconds error created_at system_digest tools_digest cache_break"
-    " digest counter_id count_factor recipe is_comparable cache_hour_tokens",
+    " digest counter_id count_factor recipe is_comparable cache_hour_tokens"
+    " without_tokens sent_tokens rewritten_tokens error_code",
     "sent_text": "session_id address body",
     "signal": "id session_id seq kind earlier verdict compaction_id policy_version_id created_at"
     " is_right judged_at",
     "event": "id session_id kind body created_at",
+    "spending": "user_id period dollars",
+    "alert": "id cause reason user_id session_id created_at seen_by seen_at",
+    "job": "id user_id kind spec digest state done total result error created_at lease_until"
+    " finished_at",
+    "job_session": "job_id session_id",
     "lease": "name owner expires_at",
     "setting": "name value",
 }
@@ -372,7 +379,21 @@ class TestRevisions:
 
     @pytest.mark.parametrize(
         "revision",
-        ["0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010"],
+        [
+            "0001",
+            "0002",
+            "0003",
+            "0004",
+            "0005",
+            "0006",
+            "0007",
+            "0008",
+            "0009",
+            "0010",
+            "0011",
+            "0012",
+            "0014",
+        ],
     )
     def test_a_file_of_every_released_revision_is_brought_up_to_date(
         self, path: Path, revision: str
@@ -396,6 +417,45 @@ class TestRevisions:
                 assert store.session("s").title == "old"
                 assert store.session("s").working == EMPTY_WORKING_STATE
                 assert store.session("s").system_changes == ()
+
+    def test_calls_of_an_older_file_get_the_sizes_that_reports_sum(self, path: Path) -> None:
+        writer, reader = make_engines(make_url(f"sqlite:///{path}"))
+        with writer.begin() as connection:
+            upgrade(connection, to="0014")
+        writer.dispose()
+        reader.dispose()
+        rows = [
+            ("a", "answer", None, 80, None, None),
+            ("b", "answer", "c", 80, '{"code":"break.compaction"}', None),
+            ("d", "summary", None, None, None, '{"code":"model.overflow","facts":{}}'),
+        ]
+        with closing(sqlite3.connect(path)) as old, old:
+            old.execute("INSERT INTO user VALUES ('ada', 'Ada', '', 0, '2026-03-01 12:00:00')")
+            old.execute(
+                "INSERT INTO session (id, user_id, title, origin, tools, created_at, updated_at,"
+                " length, head_seq, system_seqs, indexed_until) VALUES ('s', 'ada', 'old', 'chat',"
+                " '[]', '2026-03-01 12:00:00', '2026-03-01 12:00:00', 0, 0, '[]', 0)"
+            )
+            for id_, purpose, compaction, cached, lost, error in rows:
+                estimate = '{"recent":90,"reserve":5,"system":10}' if purpose == "answer" else "{}"
+                values = (id_, purpose, compaction, estimate, cached, lost, error)
+                old.execute(
+                    "INSERT INTO call (id, session_id, purpose, is_imported, compaction_id,"
+                    " estimate, runs, input_tokens, cached_tokens, cache_break, error, created_at)"
+                    " VALUES (?, 's', ?, 0, ?, ?, '[]', 100, ?, ?, ?, '2026-03-01 12:00:00')",
+                    values,
+                )
+        columns = "sent_tokens, without_tokens, rewritten_tokens, error_code"
+
+        open_store(str(path)).close()
+
+        with closing(sqlite3.connect(path)) as filled:
+            found = filled.execute(f"SELECT {columns} FROM call ORDER BY id").fetchall()
+        assert found == [
+            (100, 100, None, None),
+            (100, None, 20, None),
+            (None, None, None, "model.overflow"),
+        ]
 
     def test_a_newer_file_is_refused_and_left_alone(self, store: SessionStore, path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection, connection:

@@ -19,6 +19,7 @@ from ctxcore.reasons.codes import CallCode
 from ctxcore.store.values import CallInfo, Scope, SessionInfo
 from dashboard.selection import select_session
 from dashboard.texts import Language, languages, translate
+from dashboard.usage import hints
 from dashboard.usage.account import PATH_CHARS
 from dashboard.widgets import LONG_TEXT_PIXELS
 from tests.dashboard_app import Dashboard, open_dashboard, rendered
@@ -173,6 +174,7 @@ def test_of_a_long_session_only_the_runs_of_the_chosen_turn_are_read(
 
     monkeypatch.setattr(store, "runs", told)
     monkeypatch.setattr(store, "calls", without_runs)
+    monkeypatch.setattr(hints, "MOST_CALLS", len(calls) - 1)
     opened(app, session)
 
     assert translate("usage.verdicts", "en", number=3) in app.texts()
@@ -199,20 +201,18 @@ def test_cumulative_and_context_size_are_other_charts(app: Dashboard) -> None:
     app.check()
 
     assert charts(at)[0]["layout"]["annotations"]
-    assert "trigger" in app.texts().lower()
+    assert translate("common.segment.trigger", "en") in app.texts()
 
 
 def test_the_verdicts_of_a_turn_that_was_compacted_are_told(app: Dashboard) -> None:
     session = chatted(app, 20)
     assert app.engine.compactions(session.id)
 
-    at = opened(app, session)
+    opened(app, session)
 
     assert translate("usage.verdicts", "en", number=20) in app.texts()
     assert "Not sent:" in app.texts()
-    key = f"usage_turns_{session.id}_20_pick"
-    at.selectbox(key=key).set_value("1").run()
-    app.check()
+    app.open_row(f"usage_turns_{session.id}_20", "1")
     assert translate("usage.verdicts", "en", number=1) in app.texts()
 
 
@@ -267,12 +267,11 @@ def test_the_address_names_a_turn(app: Dashboard) -> None:
     session = chatted(app, 3)
     app.at.query_params["turn"] = "2"
 
-    at = opened(app, session)
+    opened(app, session)
 
-    key = f"usage_turns_{session.id}_3_pick"
-    assert at.selectbox(key=key).value == "2"
-    at.selectbox(key=key).set_value("1").run()
-    app.check()
+    key = f"usage_turns_{session.id}_3"
+    assert app.opened_row(key) == "2"
+    app.open_row(key, "1")
     assert app.at.query_params["turn"] == "1"
     assert translate("usage.verdicts", "en", number=1) in app.texts()
 

@@ -34,7 +34,7 @@ def test_a_declaration_says_everything_of_its_field() -> None:
     assert DECLARED["trigger_ratio"] == PolicyField(
         name="trigger_ratio",
         group="when",
-        label="Trigger (%)",
+        label="Compact at (%)",
         help=DECLARED["trigger_ratio"].help,
         default=0.80,
         type=float | None,

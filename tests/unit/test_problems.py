@@ -17,7 +17,8 @@ import pytest
 import ctxcore
 from ctxcore.assembly.states import CompactionState
 from ctxcore.engine import errors as engine_errors
-from ctxcore.engine.native import KIND, VERSION, parse_native
+from ctxcore.engine.alerts import AlertError
+from ctxcore.engine.native import VERSION, parse_native
 from ctxcore.errors import (
     BudgetError,
     CompactionRefusedError,
@@ -31,10 +32,12 @@ from ctxcore.errors import (
     StrategyError,
     SummarizerError,
     SummarizerTypeError,
+    TrialError,
     UnknownWindowError,
     UnreadableError,
     WorkingStateError,
 )
+from ctxcore.formats.native import KIND
 from ctxcore.formats.reading import expected, parse_transcripts
 from ctxcore.gateway.errors import (
     ContextOverflowError,
@@ -55,6 +58,7 @@ from ctxcore.reasons.problems import (
     PartProblem,
     StateProblem,
     SummaryProblem,
+    TrialProblem,
 )
 from ctxcore.reasons.storage_problems import (
     AccessCode,
@@ -156,6 +160,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "the context window is unknown; pass window_tokens or max_tokens",
     ),
     (
+        TrialError(TrialProblem.MANY(count=60, most=40)),
+        "trial.many",
+        {"count": 60, "most": 40},
+        "that makes 60 policies; try at most 40 at a time",
+    ),
+    (
         StrategyError(name="mine", error=ZeroDivisionError("division by zero")),
         "plugin.strategy",
         {"name": "mine", "kind": "ZeroDivisionError", "problem": as_reason("division by zero")},
@@ -213,6 +223,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         {"tokens": 9_000, "available": 8_000},
         "the compaction was refused at 9,000 of 8,000 tokens; compact, drop the oldest messages, "
         "or start a new session",
+    ),
+    (
+        AlertError(value=-1),
+        "alert.limit",
+        {"value": "-1"},
+        "a budget is a number of US dollars above 0, not -1",
     ),
     (
         engine_errors.NotAllowedError(user_id="ben", what=AccessCode.SESSION(id="s1")),

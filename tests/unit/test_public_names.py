@@ -12,6 +12,7 @@ import ctxcore
 from tests.processes import printed_by
 
 PUBLIC_NAMES = [
+    "AlertRules",
     "BudgetError",
     "Compaction",
     "CompactionPlan",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ctxcore.assembly.records import Compaction, WorkingState
 from ctxcore.assembly.states import VERSION, CompactionState, Seen
 from ctxcore.errors import StateError
+from ctxcore.facts.rule_edits import RuleEdit
 from ctxcore.reasons.codes import ChoiceCode, OutcomeCode, TriggerCode
 from ctxcore.reasons.values import counts
 
@@ -59,10 +60,15 @@ FULL = CompactionState(
     inherited="Names:\n- Ada",
     left_out=12,
     recalls=((9, (2, 3)), (7, ())),
+    rule_edits=(
+        RuleEdit(kind="add", seq=3, text="Ship on Fridays."),
+        RuleEdit(kind="dismiss", seq=0, text="never fly"),
+    ),
 )
 
 assert FULL.active is not None
 NEITHER = replace(FULL.active, lineage=(), facts_restored=())
+BEFORE_EDITS = replace(FULL, active=NEITHER, rule_edits=())
 
 
 def changed(path: str, value: object) -> dict[str, Any]:
@@ -88,7 +94,7 @@ def test_what_is_written_is_read_back(state: CompactionState) -> None:
 
 def test_it_is_plain_data() -> None:
     assert set(kinds(FULL.to_json())) <= {dict, list, str, int, type(None)}
-    assert FULL.to_json()["version"] == VERSION == 5
+    assert FULL.to_json()["version"] == VERSION == 6
 
 
 def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
@@ -105,26 +111,33 @@ def test_reasons_of_version_1_are_read_as_the_words_they_were() -> None:
 def test_a_state_of_version_2_shortens_no_arguments() -> None:
     data: Any = changed("version", 2)
     del data["active"]["arguments"], data["active"]["lineage"], data["recalls"]
-    del data["active"]["facts_restored"]
+    del data["active"]["facts_restored"], data["rule_edits"]
 
     read = CompactionState.from_json(data)
 
-    assert FULL.active is not None
-    assert read == replace(FULL, active=replace(NEITHER, arguments=()), recalls=())
+    assert read == replace(BEFORE_EDITS, active=replace(NEITHER, arguments=()), recalls=())
 
 
 def test_a_state_of_version_3_recalled_nothing() -> None:
     data: Any = changed("version", 3)
     del data["recalls"], data["active"]["lineage"], data["active"]["facts_restored"]
+    del data["rule_edits"]
 
-    assert CompactionState.from_json(data) == replace(FULL, active=NEITHER, recalls=())
+    assert CompactionState.from_json(data) == replace(BEFORE_EDITS, recalls=())
 
 
 def test_a_state_of_version_4_knows_no_lineage_and_restored_nothing() -> None:
     data: Any = changed("version", 4)
-    del data["active"]["lineage"], data["active"]["facts_restored"]
+    del data["active"]["lineage"], data["active"]["facts_restored"], data["rule_edits"]
 
-    assert CompactionState.from_json(data) == replace(FULL, active=NEITHER)
+    assert CompactionState.from_json(data) == BEFORE_EDITS
+
+
+def test_a_state_of_version_5_edits_no_rules() -> None:
+    data: Any = changed("version", 5)
+    del data["rule_edits"]
+
+    assert CompactionState.from_json(data) == replace(FULL, rule_edits=())
 
 
 def kinds(value: object) -> list[type]:
@@ -146,7 +159,7 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (changed("version", 6), "version 6; this release reads the versions 1, 2, 3, 4, 5"),
+        (changed("version", 7), "version 7; this release reads the versions 1, 2, 3, 4, 5, 6"),
         (changed("version", True), "version True"),
         ({}, "no version"),
         ("{", "not JSON"),
@@ -157,6 +170,8 @@ def test_a_lone_surrogate_is_written_as_what_stands_for_it() -> None:
         (changed("active.trigger", 5), "active.trigger is of type int"),
         (changed("active.reason", {"facts": {}}), "active.reason is of type dict"),
         (changed("active.source_tokens", 10**400), "active.source_tokens is 1000"),
+        (changed("rule_edits", [["drop", 1, "no"]]), "rule_edits is not a list of .add or dismiss"),
+        (changed("rule_edits", [["add", 1, " "]]), "rule_edits is not a list of .add or dismiss"),
         (changed("active.lineage", [[3, 2, []]]), "active.lineage is not a list of"),
         (changed("active.lineage", [[0, 2, [[4, 3]]]]), "active.lineage is not a list of"),
         (changed("seen.own", [2]), "seen.own refers to messages"),

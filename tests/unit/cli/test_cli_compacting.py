@@ -160,3 +160,38 @@ def test_of_many_lost_facts_the_first_are_named_and_all_in_the_document(tmp_path
     assert minor > 8
     named = f"{shown_facts[7]} and {len(shown_facts) - 8} more (--json)"
     assert f"{named} · {minor} dates and bare numbers" in shown
+
+
+def test_presets_and_strategies_are_compared_and_nothing_is_compacted(path: Path) -> None:
+    shown = run("compact", path, "--max-tokens", "1500", "--compare").stdout
+    (one,) = results(run_json("compact", path, "--max-tokens", "1500", "--compare"))
+
+    ways = {(way["kind"], way["name"]): way for way in one["ways"]}
+    assert next(iter(ways)) == ("policy", "default")
+    assert {("preset", "pi"), ("strategy", "fold_oldest")} <= ways.keys()
+    own = ways["policy", "default"]
+    assert own["next_call"]["with_tokens"] < own["next_call"]["without_tokens"]
+    assert own["payback"]["unit"] == "tokens"
+    assert own["payback"]["break_even_calls"] == 1
+    assert "this policy (default)" in shown
+    assert "only fold_oldest" in shown
+    assert "The price of the model is not known" in " ".join(shown.split())
+
+
+def test_with_a_known_price_it_is_told_after_how_many_calls_a_way_has_paid(path: Path) -> None:
+    priced = ("--model", "claude-sonnet-4-5", "--max-tokens", "1500", "--compare")
+    (one,) = results(run_json("compact", path, *priced))
+
+    paid = [way["payback"] for way in one["ways"] if way["payback"]]
+    assert {way["unit"] for way in paid} == {"dollars"}
+    for way in paid:
+        calls = way["break_even_calls"]
+        assert (calls is None) == (way["saving"] <= 0)
+        if calls and calls > 1:
+            assert (calls - 1) * way["saving"] < way["once"] <= calls * way["saving"]
+
+
+def test_where_nothing_can_be_folded_the_comparison_says_so(tmp_path: Path) -> None:
+    path = write(tmp_path / "short.json", [{"role": "user", "content": "Hello."}])
+
+    assert "Nothing can be folded" in run("compact", path, "--compare").stdout

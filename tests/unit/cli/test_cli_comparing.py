@@ -17,8 +17,8 @@ def path(tmp_path: Path) -> Path:
 def test_each_preset_has_a_row(path: Path) -> None:
     shown = run("compare", path, "--window", "2000").stdout
 
-    for name in Policy.presets():
-        assert shown.count(f"\n{name} ") == 2
+    for name in ("none", "last-messages=20", *Policy.presets()):
+        assert shown.count(f"\n{name} ") == 3
     assert "window of 2,000 tokens for all" in shown
     assert "64 messages, 31 calls to a model" in shown
     assert "seconds" not in shown
@@ -27,7 +27,7 @@ def test_each_preset_has_a_row(path: Path) -> None:
 def test_no_preset_is_cut_where_the_output_is_no_terminal(path: Path) -> None:
     shown = run("compare", path, "--window", "2000", columns=80).stdout
 
-    assert shown.count("truncate-or-summarize ") == 2
+    assert shown.count("truncate-or-summarize ") == 3
 
 
 def test_the_same_output_comes_again(path: Path) -> None:
@@ -43,7 +43,11 @@ def test_times_are_shown_where_they_are_asked_for(path: Path) -> None:
 def rows(document: Document) -> list[Document]:
     """The rows of the only conversation."""
     (one,) = results(document)
-    return list(one["presets"])
+    return list(one["policies"])
+
+
+def zip_rows(document: Document) -> list[tuple[Document, Document]]:
+    return list(zip(document["totals"], rows(document), strict=True))
 
 
 def test_the_document_holds_the_same_numbers_and_adds_up(path: Path) -> None:
@@ -52,26 +56,28 @@ def test_the_document_holds_the_same_numbers_and_adds_up(path: Path) -> None:
     (one,) = results(document)
     assert (one["messages"], one["calls"], one["window_tokens"]) == (64, 31, 2000)
     for row in rows(document):
-        verdicts = (row["kept"], row["compressed"], row["folded"], row["dropped"])
-        assert sum(verdicts) == 64
-        assert row["illegal"] == row["over"] == 0
+        verdicts = (row["kept"], row["shortened"], row["folded"], row["dropped"])
+        assert sum(verdicts) == (0 if row["policy"] == "none" else 64)
+        assert row["rejected"] == 0
+        assert (row["over"] > 0) == (row["policy"] == "none")
         assert row["end_tokens"] <= 2000
         assert row["peak_tokens"] <= 2000
-    assert document["totals"] == rows(document)
+    figures = [{name: total[name] for name in row} for total, row in zip_rows(document)]
+    assert figures == rows(document)
 
 
 def test_presets_differ_under_one_window(path: Path) -> None:
     found = rows(run_json("compare", path, "--window", "2000"))
 
     assert len({row["sent_tokens"] for row in found}) > 2
-    assert all(row["compactions"] for row in found)
+    assert all(row["compactions"] for row in found if row["policy"] != "none")
 
 
 def test_an_input_budget_takes_the_place_of_a_window(path: Path) -> None:
     (one,) = results(run_json("compare", path, "--max-tokens", "1500"))
 
     assert (one["window_tokens"], one["max_tokens"]) == (None, 1500)
-    assert max(row["peak_tokens"] for row in one["presets"]) <= 1500
+    assert max(row["peak_tokens"] for row in one["policies"]) <= 1500
 
 
 def test_an_unknown_window_is_assumed_and_that_is_said(path: Path) -> None:
@@ -97,8 +103,8 @@ def test_several_conversations_are_added_up(tmp_path: Path) -> None:
     document = run_json("compare", tmp_path, "--window", "2000")
 
     assert "2 conversations, 78 messages, 37 calls to a model" in shown
-    assert shown.count("\npi ") == 2
-    kept = [one["presets"][0]["kept"] for one in results(document)]
+    assert shown.count("\npi ") == 3
+    kept = [one["policies"][0]["kept"] for one in results(document)]
     assert document["totals"][0]["kept"] == sum(kept)
 
 
@@ -106,12 +112,12 @@ def test_all_shows_each_conversation_by_itself(tmp_path: Path) -> None:
     write(tmp_path / "one.json", talk(3))
     write(tmp_path / "two.json", talk(5))
 
-    assert run("compare", tmp_path, "--all").stdout.count("\npi ") == 4
+    assert run("compare", tmp_path, "--all").stdout.count("\npi ") == 6
 
 
 def test_a_call_that_cannot_be_made_is_counted(path: Path) -> None:
     (one,) = results(run_json("compare", path, "--max-tokens", "12"))
-    assert one["presets"][0]["over"] == 31
+    assert {row["over"] for row in one["policies"]} == {31}
 
 
 def test_what_is_no_conversation_is_told(tmp_path: Path) -> None:
@@ -140,7 +146,7 @@ def test_a_long_conversation_tells_how_far_it_is(
 
     run("compare", path)
 
-    assert sum(moved) == 64 * len(Policy.presets())
+    assert sum(moved) == 64 * (2 + len(Policy.presets()))
 
 
 class Moves:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -106,3 +107,19 @@ def test_one_conversation_can_be_chosen_by_its_id(tmp_path: Path) -> None:
 
     assert [one["id"] for one in results(run_json("inspect", path, "--id", "c1"))] == ["c1"]
     assert run("inspect", path, "--id", "nobody").exit_code == 1
+
+
+def test_tools_that_were_never_called_are_among_the_hints(tmp_path: Path) -> None:
+    unused = {
+        "type": "function",
+        "function": {"name": "unused", "description": "what it does " * 200, "parameters": {}},
+    }
+    file = tmp_path / "talk.json"
+    file.write_text(json.dumps({"messages": talk(12), "tools": [unused]}), encoding="utf-8")
+
+    done = run("inspect", file)
+
+    assert "Hints" in done.stdout
+    assert "1 of 1 tools were never called" in " ".join(done.stdout.split())
+    [hint] = results(run_json("inspect", file))[0]["hints"]
+    assert (hint["code"], hint["at"], hint["dollars"]) == ("hint.tools_unused", None, None)

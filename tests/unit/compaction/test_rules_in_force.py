@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from ctxcore.assembly.building import Call, build_context
 from ctxcore.assembly.history import ListHistory
-from ctxcore.compaction.rules_in_force import ended_rules, rules_in_force
+from ctxcore.assembly.verdicts import Run
+from ctxcore.compaction.rules_in_force import ended_rules, missed_rules, rules_in_force
+from ctxcore.facts.rule_edits import RuleEdit, RuleEditKind, RuleEdits
 from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
+from ctxcore.reasons.codes import VerdictCode
+from ctxcore.signals.finding import find_in_request
+from ctxcore.signals.seen import Seen
 from ctxcore.tokens.count import counter_by_id
 from tests.histories import assistant, user
 
@@ -56,3 +63,38 @@ def test_what_the_next_call_does_not_say_is_told() -> None:
     (rule,) = rules_in_force(view, replace(context, made_of=without))
 
     assert (rule.text, rule.is_said) == (BAN, False)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "is_noticed"), [([], False), (["add"], True), (["add", "dismiss"], False)]
+)
+def test_a_rule_that_was_added_is_noticed_when_it_is_said_again_though_folded(
+    kinds: list[RuleEditKind], is_noticed: bool
+) -> None:
+    order = "The dogs sleep below deck."
+    between = [message for _ in range(12) for message in (user("And the tide?"), assistant("Low."))]
+    said = [user(order), *between, user(order)]
+    edits = RuleEdits.of(RuleEdit(kind=kind, seq=1, text=order) for kind in kinds[-1:])
+    folded = Run(
+        first=0,
+        last=0,
+        verdict="summarized",
+        reason=VerdictCode.FOLDED(),
+        before_tokens=9,
+        after_tokens=0,
+    )
+
+    found = find_in_request(
+        ListHistory(said, COUNTER, rule_edits=edits), len(said), said[-1], Seen([folded])
+    )
+
+    assert [signal.kind for signal in found] == ["repeated"] * is_noticed
+
+
+def test_sentences_with_the_words_are_offered_unless_they_are_rules() -> None:
+    said = [user(f"Hello. {BAN}"), assistant("The restart of db-7 takes a minute. Fine.")]
+
+    offered = missed_rules(history(said), COUNTER, "restart db-7")
+
+    assert offered == [(2, "The restart of db-7 takes a minute.")]
+    assert missed_rules(history(said), COUNTER, " ") == []

@@ -12,6 +12,7 @@ from typing import cast, get_args
 import pytest
 
 from ctxcore.engine import errors as engine_errors
+from ctxcore.engine.alerts import AlertError
 from ctxcore.engine.native import parse_native
 from ctxcore.errors import (
     BudgetError,
@@ -21,6 +22,7 @@ from ctxcore.errors import (
     PolicyError,
     StrategyError,
     SummarizerError,
+    TrialError,
     UnknownWindowError,
 )
 from ctxcore.formats.reading import parse_transcripts
@@ -36,11 +38,12 @@ from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import DatabaseProblem
 from ctxcore.reasons.message_problems import MessageProblem
-from ctxcore.reasons.problems import LocalModelProblem, PackageProblem, SummaryProblem
+from ctxcore.reasons.problems import LocalModelProblem, PackageProblem, SummaryProblem, TrialProblem
 from ctxcore.reasons.storage_problems import (
     AccessCode,
     ChangeCode,
     RecordCode,
+    RuleProblem,
     SettingProblem,
     TurnProblem,
 )
@@ -61,7 +64,7 @@ _NAMES = frozenset(
         YAML OpenAI Claude Code API ctxcore secret messages role content tool calls
         arguments function name system developer user assistant pin exclude
         dict list int str session digest avx null
-        boss reserve OSError
+        boss reserve OSError last summarize
         """,
     )
 )
@@ -208,9 +211,14 @@ ERRORS: tuple[ContextError, ...] = (
     PolicyError(field="name", value="x", allowed=fields_of(Policy)["max_turns"].allowed),
     UnknownWindowError(model=None),
     UnknownWindowError(model="gpt"),
+    TrialError(TrialProblem.BASELINE(text="2")),
+    TrialError(TrialProblem.CHANGE(text="2")),
+    TrialError(TrialProblem.MANY(count=60, most=40)),
+    TrialError(TrialProblem.NO_CANDIDATE(name="2")),
     StrategyError(name="x", error=OSError("")),
     SummarizerError(problem=SummaryProblem.EMPTY()),
     engine_errors.NotAllowedError(user_id="x", what=AccessCode.SESSION(id="x")),
+    AlertError(value=-1),
     engine_errors.StaleProposalError(changed=ChangeCode.MARK()),
     engine_errors.TurnStateError(problem=TurnProblem.DONE()),
     engine_errors.TurnLostError(turn_id="t1"),
@@ -218,6 +226,7 @@ ERRORS: tuple[ContextError, ...] = (
     engine_errors.PlaceError(place=9, length=0),
     engine_errors.SplitBlockError(place=5, first=3),
     engine_errors.NoModelError(),
+    engine_errors.RuleError(problem=RuleProblem.NOT_SAID(number=3, text="x")),
     store_errors.DatabaseError(problem=DatabaseProblem.LOCKED()),
     store_errors.SchemaError(revision="x", known="x"),
     store_errors.SessionNotFoundError(session_id="x"),

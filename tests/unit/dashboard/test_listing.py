@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
+import zipfile
+from datetime import UTC, date, datetime
 
 import pytest
 
 from ctxcore.engine.core import ContextEngine
 from dashboard import texts
+from dashboard.sessions_page.comparing import shared_messages
+from dashboard.sessions_page.exporting import export_work
+from dashboard.sessions_page.filtering import Wanted, conditions
 from dashboard.sessions_page.importing import (
     Choice,
     choices,
@@ -16,9 +22,9 @@ from dashboard.sessions_page.importing import (
     problem_lines,
     read_upload,
 )
-from dashboard.sessions_page.jobs import Job, Progress
-from dashboard.sessions_page.sections import PAGE_SESSIONS, list_page
+from dashboard.sessions_page.listing import PAGE_SESSIONS, all_listed, list_page
 from dashboard.texts import languages
+from dashboard.thread_jobs import Job, Progress
 from dashboard.wording import error_text
 from tests.engines import engine_with
 from tests.small_transcript import claude_code_lines
@@ -151,10 +157,13 @@ def test_the_list_has_pages() -> None:
             engine.create_session(f"trip {number}")
         engine.create_session("other")
 
-        second = list_page(engine, title="trip", everybody=False, listed="present", number=2)
+        wanted = Wanted(user_id="local", title="trip")
+        second = list_page(engine, wanted, number=2)
+        everything = all_listed(engine, wanted)
 
     assert second.pages == 2
     assert len(second.sessions) == 2
+    assert len(everything) == PAGE_SESSIONS + 2
 
 
 @pytest.mark.parametrize(("is_operator", "seen"), [(True, 2), (False, 1)])
@@ -165,6 +174,49 @@ def test_sessions_of_others_are_for_operators(is_operator: bool, seen: int) -> N
         other.create_session("theirs")
         asking = operator if is_operator else other
 
-        page = list_page(asking, title="", everybody=True, listed="present", number=1)
+        page = list_page(asking, Wanted(user_id=None), number=1)
 
     assert page.total == seen
+
+
+def test_days_of_a_filter_are_whole_ones() -> None:
+    found = conditions(first=date(2026, 3, 1), last=date(2026, 3, 2), imported="no")
+
+    assert found.changed_from == datetime(2026, 3, 1, tzinfo=UTC)
+    assert found.changed_before == datetime(2026, 3, 3, tzinfo=UTC)
+    assert (found.is_imported, found.is_compacted, found.least_messages) == (False, None, 0)
+
+
+def test_an_export_of_many_has_a_file_for_each_that_can_be_imported() -> None:
+    with engine_with() as (engine, _):
+        made = [engine.create_session("Same / title") for _ in range(2)]
+        for at, session in enumerate(made):
+            engine.append(session.id, [{"role": "user", "content": f"hello {at}"}])
+        noted: list[tuple[int, int]] = []
+
+        data = export_work(engine, made)(lambda done, total: noted.append((done, total)))
+
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            files = {name: packed.read(name).decode() for name in packed.namelist()}
+        (again,) = engine.import_(list(files.values())[1], name="x.jsonl")
+        assert engine.store.messages(again.id)[0].message.text == "hello 1"
+
+    assert len(files) == 2
+    assert all(name.startswith("Same _ title-") for name in files)
+    assert noted == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared"),
+    [("abc", "abd", 2), ("abc", "abc", 3), ("abc", "ab", 2), ("abc", "xbc", 0), ("", "ab", 0)],
+)
+def test_sessions_part_at_the_first_message_that_differs(
+    first: str, second: str, shared: int
+) -> None:
+    with engine_with() as (engine, _):
+        made = [engine.create_session(), engine.create_session()]
+        for session, said in zip(made, (first, second), strict=True):
+            engine.append(session.id, [{"role": "user", "content": letter} for letter in said])
+        most = min(len(first), len(second))
+
+        assert shared_messages(engine, made[0].id, made[1].id, most) == shared

@@ -18,11 +18,11 @@ from dashboard.texts import catalogue
 from dashboard.wording import name_text
 
 ROOT = Path(__file__).resolve().parents[3]
-AREAS = ("context", "usage", "compaction", "sessions", "settings")
+AREAS = ("context", "usage", "compaction", "sessions", "settings", "reports")
 SOURCES = ("preset", "environment", "file", *get_args(ScopeKind), "call")
 DECLARED = ("settings.field.", "settings.group.")
 """Begin texts whose English stands in the library."""
-_FIXED = re.compile(r'"((?:context|usage|compaction|sessions|settings)(?:\.[a-z_]+)+)"')
+_FIXED = re.compile(r'"((?:context|usage|compaction|sessions|settings|reports)(?:\.[a-z_]+)+)"')
 
 
 def _begins(key: str, known: Iterable[str]) -> bool:

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ctxcore.csv_text import to_csv
 from ctxcore.gateway.values import Connection
 from ctxcore.store.values import UserInfo
 from dashboard.settings.connections import has_key, with_connection
 from dashboard.settings.users import is_last_operator
-from dashboard.widgets import Row, to_csv
+from dashboard.widgets import Row
 
 WORK = Connection(name="work", model="openai/gpt-4o")
 HOME = Connection(name="home", model="ollama/llama3", api_base="http://127.0.0.1:11434")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ctxcore.engine.transcripts import transcript_of
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.report import usage_report
 from ctxcore.tokens.count import counter_for
 from dashboard.excerpts import excerpt
-from dashboard.reads import transcript_of, turn_starts
+from dashboard.reads import turn_starts
 from dashboard.usage.account import share_name
 from dashboard.usage.rows import OTHER_TOOLS, Share, largest, shares
 from tests.engines import engine_with

@@ -96,7 +96,7 @@ def test_every_word_that_a_fact_can_be_has_a_text(language: str) -> None:
 def test_numbers_are_written_as_the_text_says(chinese: None) -> None:
     reason = TriggerCode.INPUT_RATIO(tokens=12_345, trigger=9_000)
 
-    assert reason_text(reason) == "输入达到触发线（12,345 / 9,000）"
+    assert reason_text(reason) == "输入达到压缩线（12,345 / 9,000）"
     assert (
         reason_text(ChoiceCode.SCORES(truncate=0.5, summarize=0.25)) == "评分：截断 0.5，摘要 0.25"
     )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from ctxcore.errors import ContextError
-from dashboard.codes import BrokeOff
+from ctxcore.reasons.storage_problems import JobProblem
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]
@@ -23,7 +23,7 @@ class BrokeOffError(ContextError):
 
     def __init__(self, *, kind: str) -> None:
         self.kind = kind
-        super().__init__(BrokeOff.WORK(kind=kind))
+        super().__init__(JobProblem.BROKE_OFF(kind=kind))
 
 
 class Job(Generic[T]):

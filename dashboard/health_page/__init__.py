@@ -1,0 +1,1 @@
+"""The health page: the state of the installation, for operators."""

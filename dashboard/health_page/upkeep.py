@@ -1,0 +1,125 @@
+"""Checks the database and backs it up, each in a thread of its own, on request."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar, cast
+
+import streamlit as st
+
+from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.health import dump_command
+from ctxcore.store.values import DatabaseInfo
+from dashboard.safe_markdown import plain_label
+from dashboard.services import engine
+from dashboard.texts import t
+from dashboard.thread_jobs import Job, Progress
+from dashboard.wording import error_text
+
+T = TypeVar("T")
+
+_CHECK, _BACKUP = "health_check_job", "health_backup_job"
+MOST_DOWNLOAD_BYTES = 500_000_000  # chosen: a browser gets it through the server's memory
+
+
+def show_check() -> None:
+    """Draws the button that checks the database, then what the check found."""
+    st.button(
+        t("health.check"),
+        key="health_check",
+        icon=":material/fact_check:",
+        help=t("health.check.help"),
+        on_click=_start_check,
+    )
+    job = cast("Job[list[str] | None] | None", st.session_state.get(_CHECK))
+    if job is None:
+        return
+    _wait(job, t("health.check.working"))
+    if job.error is None and job.result is None:
+        st.info(t("health.check.not_here"), icon=":material/info:")
+    elif job.result:
+        text = "\n".join(job.result)
+        st.error(t("health.check.broken", count=len(job.result)), icon=":material/error:")
+        st.code(text, language=None, wrap_lines=True)
+    elif job.error is None:
+        st.success(t("health.check.sound"), icon=":material/check_circle:")
+
+
+def show_backup(database: DatabaseInfo) -> None:
+    """Draws the backup of an SQLite file, or the command for another database."""
+    st.markdown(f"**{t('health.backup')}**")
+    if database.kind != "sqlite":
+        st.caption(t("health.backup.command"))
+        st.code(dump_command(database), language="shell", wrap_lines=True)
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom", key="health_backup"):
+        if database.size_bytes <= MOST_DOWNLOAD_BYTES:
+            st.download_button(
+                t("health.backup.download"),
+                data=backup_bytes(engine()),
+                file_name=f"ctxcore-{datetime.now(UTC):%Y%m%d-%H%M}.db",
+                mime="application/vnd.sqlite3",
+                key="health_backup_download",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+        path = st.text_input(
+            t("health.backup.path"),
+            key="health_backup_path",
+            placeholder="/var/backups/ctxcore.db",
+            help=t("health.backup.path.help"),
+        )
+        st.button(
+            t("health.backup.save"),
+            key="health_backup_save",
+            icon=":material/save:",
+            disabled=not (path or "").strip(),
+            on_click=_start_backup,
+        )
+    job = cast("Job[str] | None", st.session_state.get(_BACKUP))
+    if job is not None:
+        _wait(job, t("health.backup.working"))
+        if job.result:
+            text = plain_label(job.result, max_chars=300)
+            st.success(t("health.backup.done", path=text), icon=":material/check_circle:")
+
+
+def backup_bytes(engine: ContextEngine) -> Callable[[], bytes]:
+    """Makes the copy on download, outside of the script run."""
+
+    def made() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "ctxcore.db"
+            engine.back_up(path)
+            return path.read_bytes()
+
+    return made
+
+
+def _start_check() -> None:
+    work = engine()
+    st.session_state[_CHECK] = Job(lambda note: work.check_database())
+
+
+def _start_backup() -> None:
+    path = Path(str(st.session_state["health_backup_path"]).strip()).expanduser()
+    work = engine()
+
+    def copy(note: Progress) -> str:
+        work.back_up(path)
+        return str(path)
+
+    st.session_state[_BACKUP] = Job(copy)
+
+
+def _wait(job: Job[T], text: str) -> None:
+    """Says what is going on until a job has ended; a click meanwhile does not end it."""
+    if not job.is_done:
+        with st.spinner(text):
+            for _ in job.follow():
+                pass
+    if job.error is not None:
+        st.error(plain_label(error_text(job.error), max_chars=500), icon=":material/error:")

@@ -1,0 +1,1 @@
+"""Tries policies on sessions: choosing, results, a session in another world, applying."""

@@ -1,0 +1,1 @@
+"""The page of reports over many sessions; `sections` draws it."""
