@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from ctxcore.plain import Plain
 
+SMALL_TOKENS: Final = 1_000
+"""A window or a target in which few messages stay whole; chosen: half a page."""
 ASSUMED_WINDOW_TOKENS = 32_000
 """Chosen: what small models accept, where policies are compared and no window is known."""
 _RULES_TOKENS = 256  # chosen: a dozen sentences, more than most conversations lay down

@@ -38,7 +38,7 @@ from ctxcore.assembly.rules.values import NO_TOOLS, SentNames
 from ctxcore.assembly.selection import Choice, choose_chains, choose_recent, elide_newest
 from ctxcore.assembly.shedding import Room, Shedder
 from ctxcore.assembly.verdicts import Segment, make_breakdown
-from ctxcore.budget import TokenBudget
+from ctxcore.budget import SMALL_TOKENS, TokenBudget
 from ctxcore.errors import BudgetError
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
@@ -363,7 +363,7 @@ class Builder:
             usable = int(usable * _ESTIMATED_SHARE)
         free, most = usable - made.context.tokens, recaller.most_tokens
         base, standing = made, made.layout.recalled
-        if free < most and recaller.query.asks and not self._call.knowledge:
+        if free < most and recaller.query.asks and not self._is_settled(recaller):
             base = self._smaller(maker, reminder, usable - most, standing) or made
             free = usable - base.context.tokens
         found = recaller.choose(base.layout, free, is_free=base is made)
@@ -377,6 +377,18 @@ class Builder:
         layout = replace(base.layout, recalled=tuple(recalled))
         context = self._assembled(maker, layout, self._usable)
         return _Try(context, layout, made.planned) if context.tokens <= usable else None
+
+    def _is_settled(self, recaller: Recaller) -> bool:
+        """Whether no message gives way to what is recalled.
+
+        Knowledge comes first. In a small window a compaction that saw the request has chosen for
+        it, and the frame of what is recalled would cost a good part of what it chose.
+        """
+        usable, request = self._usable, recaller.reading.last_user
+        is_seen = request is not None and request.seq <= self._active.seen_until
+        return bool(self._call.knowledge) or (
+            usable is not None and usable <= SMALL_TOKENS and is_seen
+        )
 
     def _smaller(
         self, maker: LayoutMaker, reminder: Reminder, usable: int, recalled: Sequence[Recalled]

@@ -19,12 +19,12 @@ from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.assembly.reading import WHOLE
 from ctxcore.assembly.records import Compaction
 from ctxcore.assembly.texts import elide, facts_message
-from ctxcore.budget import TokenBudget
+from ctxcore.budget import SMALL_TOKENS, TokenBudget
 from ctxcore.compaction.triggers import measure
 from ctxcore.facts.agent_records import memories_of, passages_of
 from ctxcore.facts.facts_block import PROTECTED, render_facts, with_more
 from ctxcore.facts.ledger import Entry, Ledger, live
-from ctxcore.facts.presence import SearchedText
+from ctxcore.facts.presence import SearchedText, unlabelled
 from ctxcore.facts.values import STATEMENTS, Kind
 from ctxcore.salience.ranking import FOCUS_WORTH, NO_WISHES, Wishes
 from ctxcore.text.languages import Language
@@ -33,7 +33,8 @@ from ctxcore.tokens.families import TokenCounter
 
 MOST_MEMORIES: Final = 10  # the latest; source: the `ladder` design
 PASSAGES_PART: Final = 4  # chosen: pinned passages may take a quarter of usable
-SMALL_TOKENS: Final = 1_000  # of a target; chosen: half a page, in which few messages stay whole
+BRIEF_TOKENS: Final = 250  # of a target; chosen: headings and counts take a tenth of it
+WHOLE_CHARS: Final = 160  # of a message that is told whole; chosen: two sentences
 STATED_SHARE: Final = 0.05  # of all that was said; chosen: below, stray rules of a long talk
 _STRETCH = 500  # chosen: messages read at a time
 
@@ -259,11 +260,14 @@ def with_facts(
             room = int(budget.usable_tokens * (call.policy.facts_ratio or 0))
             entries = [entry for entry in entries if entry.kind not in OF_CALLS]
         first, first_room = set(PROTECTED), budget.min_instruction_tokens
+        brief: Mapping[int, str] | None = None
         if budget.target_tokens <= SMALL_TOKENS:  # what has no room would all be left out
             most = room_beside(view, call, record)
             first_room, room = min(first_room, most), min(room, most)
             if stated_tokens(view, call):
                 first, first_room = first | {*STATEMENTS}, most
+                if is_talk and budget.target_tokens <= BRIEF_TOKENS:
+                    brief = _told_whole(view, ledger)
         carried = render_facts(
             _wanted([entry for entry in entries if not shown.says(entry.fact)], wishes),
             max_tokens=room - frame,
@@ -272,6 +276,7 @@ def with_facts(
             counter=call.counter,
             language=record.language,
             visible=visible,
+            brief=brief,
         )
         if restored.entries:
             before = {entry.fact for entry in carried.entries}
@@ -341,6 +346,17 @@ def stated_tokens(view: HistoryView, call: Call) -> int:
     needed, said = frame + text.tokens, view.totals(after=0).tokens
     is_much = needed > 2 * budget.min_instruction_tokens and needed >= said * STATED_SHARE
     return min(needed, budget.target_tokens) if is_much else 0
+
+
+def _told_whole(view: HistoryView, ledger: Ledger) -> dict[int, str]:
+    """Returns the short messages with a statement that holds, without their labels.
+
+    None of them says anything that was taken back.
+    """
+    gone = {seq for entry in ledger.revoked() for seq in entry.seqs}
+    seqs = {entry.seqs[-1] for entry in live(ledger) if entry.kind in STATEMENTS} - gone
+    texts = {row.seq: " ".join(row.message.text.split()) for row in view.get(seqs)}
+    return {seq: unlabelled(text) for seq, text in texts.items() if 0 < len(text) <= WHOLE_CHARS}
 
 
 def room_beside(view: HistoryView, call: Call, record: Compaction) -> int:

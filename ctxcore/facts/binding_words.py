@@ -29,7 +29,7 @@ owner: owner owns owned belong lead duty charge responsible 负责人 对接人 
 contact: contact 联系人
 approver: approver approves approve approving approval 审批人
 reviewer: reviewer reviews 评审人 审核人
-branch: branch 分支
+branch: branch rebased 分支
 commit: commit 提交号
 region: region datacenter 区域 地区 机房 可用区
 zone: timezone zone 时区
@@ -123,20 +123,23 @@ EMPTY: Final = word_set("""
     known base
     doe without explicit pass exceed nobody anyone anybody els shar disclos reveal activ parked
     work works working official fact rule not set back becom becomes belong belongs from until
+    are want wants prefer prefers preferr preferred pleas please every still yet
+    circumstanc circumstances progress
 """)
 _TURN: Final = "raise|lower|increase|reduce|bump|extend|push"
 TURN: Final = late(rf"^\W*(?:{_TURN})\b")  # an order, not the lower one of two
 FORM = late(
     r"\b(?:is|are|will be|becomes?|lives?|runs?|sits?|belongs?|owns?|goes to|stays|moved|moves"
     r"|changed|changes|switched|switches|renamed|designated|rotated|fixed|capped|set|scheduled"
-    r"|parked|branched|rebased|may approve|needs? approval"
+    r"|parked|branched|rebased|may approve|needs? approval|approv(?:es|ing)|owned"
     rf"|{_HANDLES}"
     r"|hosted|we call|(?:using|calling|work(?:ing)? on|switch(?:ing)? to|go(?:ing)? with"
     r"|report to|refer to|wants|prefers|must|shall|stays?))\b|'s (?:now )?(?:at|in|on|called)\b"
     r"|^(?:(?:please|let'?s|ok(?:ay)?|so|and|but|then|now|actually|instead|just|we|we'll|we now"
-    r"|i want to|you can|from now on|for now|going forward)\W+)*(?:never|do not|don't|only"
-    r"|use|set|make|switch|change|move|point|update|call|name|rename|keep|put|send|deploy|report"
-    r"|write|take|go with|replace|treat"
+    r"|i want to|you can|from now on|for now|going forward)\W+)*(?:never|do not|don't"
+    r"|under no circumstances|only|use|set|make|switch|change|move|point|update|call|name"
+    r"|rename|keep|put|send|deploy|report"
+    r"|write|answer|reply|take|go with|replace|treat"
     rf"|{_TURN}|pin)\b"
 )
 NOT = late(
@@ -199,7 +202,7 @@ _VALUES: Final = {
 }
 VALUE = {kind: late(source) for kind, source in _VALUES.items()}
 ANY = late(
-    r"\d|://|@|`|[a-z][./_][A-Za-z]|[a-z,] [A-Z][a-z]|^\W*[A-Z]\w+ [A-Z][a-z]|dollars|euros"
+    r"\d|://|@|`|[a-z][./_][A-Za-z]|[a-z,:] [A-Z][a-z]|^\W*[A-Z]\w+ [A-Z][a-z]|dollars|euros"
     rf"|^\W*{_HANDLER}"
 )
 UNNAMED = late(
@@ -213,6 +216,10 @@ NAMES: Final = frozenset(
     monday tuesday wednesday thursday friday saturday sunday
 """).union(phrase.split()[0] for phrase in _phrases(_HANDLED))
 STRONG: Final = frozenset({"address", "mail", "day", "clock"})
+MADE_ALIKE: Final = late(
+    r"(?P<folder>[a-z][\w.-]*/)[\w.-]+|(?=[a-f]*\d)(?P<hash>[0-9a-f]{7,40})|\d+ (?P<part>of) \d+"
+)
+NAMED_BEFORE: Final = frozenset({"code", "day"})
 TOLD_BESIDE: Final = frozenset({"code", "name", "number"})
 WORD_END, WORD_BEGIN = late(r"[A-Za-z]+(?= $)"), late(r"^ [A-Za-z]+")
 NAMED_BY: Final = {"money": "currency", "tone": "style", "form": "format", "carrier": "vendor"}
@@ -224,6 +231,9 @@ CLAUSES = late(
     r"[;；。]|, |，|\s[–—-]\s|\b(?:and (?=the |our |my |its |it )|but |because |so (?=the |we ))"
 )
 ASIDE = late(r"\([^()]*\)|（[^（）]*）")
+SPEAKER = late(
+    r"\buser['’]s\b|\b(?:this|any) users?\b|\busers? (?=wants?\b|prefers?\b)", re.IGNORECASE
+)
 ONLY = late(r"^(?:Only|The|Our|My|Your|This|New|Use|Set|Make|Let|And|But|So|Now|Please) ")
 WORD = late(r"[A-Za-z][A-Za-z'-]*|\d+")
 

@@ -27,6 +27,8 @@ from ctxcore.facts.binding_words import (
     HEAD_OF,
     LABEL,
     LINK_HAN,
+    MADE_ALIKE,
+    NAMED_BEFORE,
     NAMED_BY,
     NAMES,
     NAMING,
@@ -38,6 +40,7 @@ from ctxcore.facts.binding_words import (
     SCOPE,
     SIGN,
     SIGN_HAN,
+    SPEAKER,
     STAMP,
     STRONG,
     TOLD_BESIDE,
@@ -101,8 +104,8 @@ def parse_subject(subject: str) -> Binding | None:
 def replaced(fact: Fact, earlier: Sequence[Fact]) -> list[str]:
     """The keys of `earlier` facts of people that bind what `fact` binds to another value.
 
-    Statements name the same thing by the same words. One that says that something changes may name
-    it by fewer or more, where that leaves only one.
+    Statements name the same thing by the same words. One that says that something changes, or whose
+    value looks like the older one, may name it by fewer or more, where that leaves only one.
     """
     new = parse_subject(fact.subject)
     if new is None:
@@ -110,7 +113,7 @@ def replaced(fact: Fact, earlier: Sequence[Fact]) -> list[str]:
     bound = [(old.key, one) for old in earlier if (one := parse_subject(old.subject))]
     others = [(key, one) for key, one in bound if one.kind == new.kind and one.value != new.value]
     same = [key for key, one in others if _is_same(new, one)]
-    if same or not new.changes:
+    if same:
         return same
     near = [key for key, one in others if _is_near(new, one)]
     return near if len(near) == 1 else []
@@ -142,10 +145,25 @@ def _is_same(new: Binding, old: Binding) -> bool:
 
 
 def _is_near(new: Binding, old: Binding) -> bool:
-    if not _may_be_one(new, old) or (_more(new, old) and _more(old, new)):
+    is_alike = _look_alike(new.value, old.value)
+    if not (is_alike or (new.changes and _may_be_one(new, old))):
         return False
-    is_apart = _is_contrasted(new.slot ^ old.slot)
-    return not is_apart and bool(new.heads & old.heads or len(new.slot & old.slot) > 1)
+    if (_more(new, old) and _more(old, new)) or _is_contrasted(new.slot ^ old.slot):
+        return False
+    shared = (new.slot | new.heads) & (old.slot | old.heads)
+    return bool(new.heads & old.heads) or len(shared if is_alike else new.slot & old.slot) > 1
+
+
+def _look_alike(value: str, other: str) -> bool:
+    """Whether two values are made alike: names of one folder, hashes, parts of a whole."""
+    form = _form_of(value)
+    return bool(form) and form == _form_of(other)
+
+
+def _form_of(value: str) -> str:
+    """The folder of a value, or what kind of sign it is; empty where it has no form of its own."""
+    found = MADE_ALIKE.fullmatch(value)
+    return "" if found is None else found["folder"] or str(found.lastgroup)
 
 
 def _more(one: Binding, other: Binding) -> frozenset[str]:
@@ -235,16 +253,25 @@ def _read(clause: str, changes: bool) -> Binding | None:
     """What an English clause binds."""
     if not (FORM.search(clause.lower()) or _orders_value(clause) or _names_value(clause)):
         return None
-    found = _value_in(ASIDE.sub(" ", clause))
+    found = _value_in(SPEAKER.sub(" ", ASIDE.sub(" ", clause)))
     if found is None:
         return _read_setting(clause, changes)
     kind, value, rest = found
     slot, heads = _named(rest)
+    if kind in NAMED_BEFORE:  # what is done to it, or with it, does not name it
+        named = _before_heads(rest)
+        slot = named if named or _opens_clause(clause, value) else slot
     if kind in TOLD_BESIDE and len(heads) > 1:
         beside = _named(" ".join(_beside(clause, value)))[1]
         if beside:  # “the branch is based on commit V” names a commit
             slot, heads = slot | (heads - beside), beside
     return _binding(kind, slot, heads, value, changes, clause)
+
+
+def _opens_clause(clause: str, value: str) -> bool:
+    """Whether a clause begins with what a value is, and the value: “Branch spike/a is …”."""
+    slot, heads = _named(clause.partition(value)[0])
+    return bool(heads) and not slot and clause.partition(value)[0].count(" ") <= 2
 
 
 def _beside(clause: str, value: str) -> Iterator[str]:
@@ -263,9 +290,13 @@ def _orders_value(clause: str) -> bool:
 def _names_value(clause: str) -> bool:
     """Whether a clause is a name and its value: “Port: 8080”."""
     colon = COLON.match(clause)
-    if colon is None or not _named(colon[0])[1]:
+    if colon is None:
         return False
-    return any(pattern.match(clause, colon.end()) for pattern in VALUE.values())
+    word = WORD_BEGIN.match(f" {clause[colon.end() :]}")  # “Progress: phase 2 of 7”
+    starts = [colon.end()] if _named(colon[0])[1] else []
+    if word and _named(word[0])[1]:
+        starts.append(colon.end() + word.end())
+    return any(pattern.match(clause, at) for at in starts for pattern in VALUE.values())
 
 
 def _read_setting(clause: str, changes: bool) -> Binding | None:
@@ -325,6 +356,21 @@ def _named(rest: str) -> tuple[frozenset[str], frozenset[str]]:
         elif plain not in EMPTY and word not in EMPTY:
             slot.add(plain)
     return frozenset(slot), frozenset(heads)
+
+
+def _before_heads(rest: str) -> frozenset[str]:
+    """The words of a clause that stand right before what kind of thing it is."""
+    found, run = set[str](), list[str]()
+    for word in WORD.findall(rest.lower().replace("’", "'").replace("-", " ")):
+        plain = _plain(word.removesuffix("'s"))
+        if word.removesuffix("'s") in NAMES and HEAD_OF.get(plain):
+            found.update(run)
+            run = [plain]
+        elif plain in EMPTY or word in EMPTY or word.removesuffix("'s") in EMPTY:
+            run = []
+        else:
+            run.append(plain)
+    return frozenset(found)
 
 
 def _plain(word: str) -> str:

@@ -17,7 +17,7 @@ from ctxcore.messages.values import JsonValue
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
 
-KEEPER: Final = 1
+KEEPER: Final = 2
 """The version of what rules take back; raise it when `superseding` decides otherwise."""
 VERSION: Final = f"{FINDER}.{KEEPER}"
 """Checkpoints of another version count as none."""

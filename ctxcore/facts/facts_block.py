@@ -1,15 +1,13 @@
 """Renders facts as a compact text within a token budget, and reads such texts back.
 
-Instructions come first and verbatim; the rest is chosen by salience per token, and each further
-fact of a kind counts less, so that no kind fills the room alone. A count stands for what is left
-out.
+Instructions come first and verbatim; the rest is chosen by salience per token. A count stands for
+what is left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -24,8 +22,8 @@ from ctxcore.text.languages import Language
 from ctxcore.tokens.families import TokenCounter
 
 PROTECTED: Final[tuple[Kind, ...]] = ("request", "instruction")
-NEXT_FACTOR: Final = 0.85  # of a fact beside the one of its kind before it; chosen: for variety
 LEAST_WORTH: Final = 0.1  # chosen: what many newer facts have outlived is left out
+RULE_WEIGHT: Final = 1.5  # of a line with an instruction in a brief list; chosen
 MOST_MERGED: Final = 2_000  # tokens of facts from messages that are no longer passed; chosen
 
 HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
@@ -106,14 +104,20 @@ def render_facts(
     protected_kinds: Collection[Kind] = PROTECTED,
     protected_tokens: int = 0,
     visible: Collection[int] = (),
+    brief: Mapping[int, str] | None = None,
 ) -> FactsBlock:
     """The most salient of `entries` as a text of at most `max_tokens`; empty if none fits.
 
     `visible` are the messages that the context shows verbatim: their facts are not repeated.
     `protected_kinds` are taken before all others, alone in up to `protected_tokens`.
+    Where `brief` has the texts of messages that are told whole, these kinds are all there is, in
+    one list (see `_brief`).
     """
     shown = frozenset(visible)
     hidden = [entry for entry in entries if shown.isdisjoint(entry.seqs)]
+    if brief is not None:
+        stated = [entry for entry in hidden if entry.kind in protected_kinds]
+        return _brief(stated, brief, max(max_tokens, protected_tokens), counter)
     ranked = _ranked(hidden, counter, language, protected_kinds)
     rooms = {True: max(max_tokens, protected_tokens), False: max_tokens}  # by `is_protected`
     chosen: list[_Line] = []
@@ -133,6 +137,38 @@ def render_facts(
             return FactsBlock(text=text, entries=entries, tokens=tokens, left_out=left_out)
         chosen = chosen[:-1]
     return FactsBlock(text="", entries=(), tokens=0, left_out=len(hidden))
+
+
+def _brief(
+    entries: Sequence[Entry], whole: Mapping[int, str], max_tokens: int, counter: TokenCounter
+) -> FactsBlock:
+    """As many statements as there is room for, in one list in their order.
+
+    For a window where headings and a count would take the room of further statements. What one
+    message states stands on one line, with the rest of a short message: it is read together.
+    """
+    groups: dict[int, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.seqs[-1]):
+        groups.setdefault(entry.seqs[-1], []).append(entry)
+    lines = {
+        seq: printable(f"- {whole.get(seq) or ' '.join(map(render_entry, group))}")
+        for seq, group in groups.items()
+    }
+    sizes = {seq: counter.count(f"{line}\n") for seq, line in lines.items()}
+    chosen, left = set[int](), max_tokens
+    for seq in sorted(groups, key=lambda seq: (sizes[seq] / _weight(groups[seq]), -seq)):
+        if sizes[seq] <= left:
+            chosen.add(seq)
+            left -= sizes[seq]
+    text = "\n".join(lines[seq] for seq in sorted(chosen))
+    kept = tuple(entry for seq in sorted(chosen) for entry in groups[seq])
+    tokens = counter.count(text) if text else 0
+    return FactsBlock(text=text, entries=kept, tokens=tokens, left_out=len(entries) - len(kept))
+
+
+def _weight(stated: Iterable[Entry]) -> float:
+    """How much a line counts: what is demanded more than what is told."""
+    return max(RULE_WEIGHT if entry.kind == "instruction" else 1.0 for entry in stated)
 
 
 def with_more(
@@ -185,9 +221,20 @@ def parse_facts_block(text: str) -> tuple[Fact, ...]:
     found: list[Fact] = []
     for line in text.splitlines():
         kind = _KIND_OF.get(line.rstrip(":："), kind)
-        if kind is not None and line.startswith("- ") and (words := line[2:].strip()):
-            found.append(_fact_on(words, kind))
+        if not line.startswith("- ") or not (words := line[2:].strip()):
+            continue
+        found += _stated_on(words) if kind is None else [_fact_on(words, kind)]
     return tuple(found)
+
+
+def _stated_on(line: str) -> list[Fact]:
+    """The statements on a line without a heading."""
+    stated = [
+        fact
+        for fact in find_facts(text_message("user", line))
+        if fact.kind in STATEMENTS and fact.effect != "revokes"
+    ]
+    return stated or [Fact(kind="setting", text=line, key=line.casefold(), role="user")]
 
 
 def merge_blocks(texts: Iterable[str], counter: TokenCounter, language: Language) -> str:
@@ -252,13 +299,7 @@ def _ranked(
     lines.sort(
         key=lambda line: (-line.entry.salience / line.tokens, -line.entry.seqs[-1], line.text)
     )
-    counts = Counter[Kind]()
-    ranks = []
-    for at, line in enumerate(lines):
-        factor = 1.0 if line.is_protected else NEXT_FACTOR ** counts[line.entry.kind]
-        counts[line.entry.kind] += 1
-        ranks.append((not line.is_protected, -line.entry.salience * factor / line.tokens, at))
-    return [lines[at] for *_, at in sorted(ranks)]
+    return sorted(lines, key=lambda line: not line.is_protected)
 
 
 def _chosen(
@@ -305,7 +346,7 @@ class _BlockLine:
 
     @property
     def is_rule(self) -> bool:
-        return self.heading in _RULES
+        return not self.heading or self.heading in _RULES
 
 
 def rules_of(text: str) -> str:
@@ -322,7 +363,8 @@ def shorten_block(text: str, max_tokens: int, counter: TokenCounter, language: L
     if counter.count(text) <= max_tokens:
         return text
     lines, left_out = _parse_block(text)
-    room = max_tokens - counter.count(_more(left_out + len(lines), language))
+    counts = all(line.heading for line in lines)  # a brief list has no room for that
+    room = max_tokens - (counter.count(_more(left_out + len(lines), language)) if counts else 0)
     chosen, headed = list[_BlockLine](), set[int]()
     for line in sorted(lines, key=lambda line: (not line.is_rule, line.place)):
         is_headed = not line.heading or line.section in headed
@@ -333,7 +375,8 @@ def shorten_block(text: str, max_tokens: int, counter: TokenCounter, language: L
             room -= tokens
     while chosen:
         in_order = sorted(chosen, key=lambda line: line.place)
-        shorter = _join(in_order, _more(left_out + len(lines) - len(chosen), language))
+        gone = left_out + len(lines) - len(chosen)
+        shorter = _join(in_order, _more(gone, language) if counts else "")
         if counter.count(shorter) <= max_tokens:
             return shorter
         chosen = chosen[:-1]

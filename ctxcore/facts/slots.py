@@ -24,6 +24,7 @@ warmth: celsius fahrenheit kelvin 摄氏 华氏
 weight: gram kilo ounce oz cup 克 斤 盎司 磅 杯
 pressure: mmhg kpa 毫米汞柱 千帕
 system: metric imperial 公制 英制
+zone: utc gmt cet cest est edt pst pdt jst ist pacific 北京时间 格林尼治 格林威治
 person: first-person third-person second-person 第一人称 第二人称 第三人称
 indent: tab space 制表符 空格
 computer: debian fedora ubuntu arch windows macos linux
@@ -56,8 +57,8 @@ place: top bottom start beginning end front first last upfront 开头 结尾 末
 form: table list bullet prose paragraph markdown json yaml csv xml html latex pdf word excel xlsx
  表格 列表 圆点 编号 段落 纯文本
 tone: formal informal casual friendly polite sarcastic sarcasm humorous serious gentle kind
- kindness strict blunt professional playful dry warm neutral 正式 随意 客气 严肃 幽默 温柔 暴躁
- 冷淡 热情
+ kindness strict blunt professional playful dry warm neutral terse curt chatty 正式 随意 客气
+ 严肃 幽默 温柔 暴躁 冷淡 热情
 length: short brief long longer shorter detailed concise thorough elaborate brevity 简短 简洁 详细
  长 短
 colour: white black dark light red green blue yellow purple pink orange grey gray brown 红 橙色

@@ -67,6 +67,10 @@ _BOUND: Final = re.compile(
 _CONDITION: Final = re.compile(  # “not without my yes”: a yes does not end it
     r"未经|没有我|没经|没我|除非|先问|问我|确认|同意|等我"
 )
+_EXTENDS: Final = re.compile(  # to something else: the rule stands where it was
+    r"\bsame\b.*\b(?:too|also|as well|likewise)\b|\b(?:also|likewise)\b.*\bsame\b"
+    r"|同样|也一样|也适用"
+)
 _USUAL: Final = frozenset(map(stem, COMMON_WORDS)) | word_set("""
     order nam list tabl cod text writ read say tell use add messag reply fil pag letter card send
     number one two thre four fiv six seven eight nin ten hundr minut hour month everyth anyth each
@@ -100,6 +104,8 @@ def taken_back(
 
     `near` has those that share something with it, oldest first, and `newest_first` all.
     """
+    if _EXTENDS.search(fact.text.lower()):
+        return ()
     allowed = [rule for said in near if (rule := said[1]) and _may_change(fact, seq, said)]
     rebound = replaced(fact, allowed)
     if rebound or (fact.effect == "revokes" and not fact.about):

@@ -47,7 +47,7 @@ KIND_SALIENCE: Final[dict[Kind, float]] = {
     "error": 4.0,
     "file_changed": 3.0,
     "change": 1.5,
-    "identifier": 2.0,
+    "identifier": 3.0,  # exact, and nowhere to be guessed from: calls name things by it
     "number": 2.0,
     "amount": 2.0,
     "date": 2.0,

@@ -49,8 +49,6 @@ class Hint(Plain):
     """What these cost; of a compaction what it cost more than it saved. None: not known."""
     at: int | None = None
     """The message, an index into the conversation; None: it is no single one."""
-    lines_up: bool = True
-    """Whether `dollars` is a part of what the calls cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,7 +315,6 @@ def _unpaid(sent: Sent) -> Iterator[Hint]:
                 tokens=fold.before_tokens + fold.after_tokens,
                 dollars=cost - fold.calls * each,
                 at=fold.at,
-                lines_up=False,
             )
 
 

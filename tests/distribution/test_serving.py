@@ -43,7 +43,9 @@ def test_the_dashboard_opens_from_a_folder_of_others(installed: Installed, tmp_p
 def test_nothing_but_the_library_is_at_the_top(installed: Installed) -> None:
     (packages,) = installed.programs.parent.glob("lib/python*/site-packages")
 
-    assert (packages / "ctxcore" / "_dashboard" / "app.py").is_file()
+    packed = packages / "ctxcore" / "_dashboard"
+    for name in ("app.py", "dashboard/styles.css", "dashboard/components/commands.js"):
+        assert (packed / name).is_file(), name
     assert not {"app.py", "dashboard", "data", "pages"} & {path.name for path in packages.iterdir()}
 
 

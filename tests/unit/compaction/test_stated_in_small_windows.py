@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from ctxcore import CompactionResult, compact
+import pytest
+
+from ctxcore import CompactionResult, Policy, compact
+from ctxcore.facts.facts_block import parse_facts_block
 from ctxcore.messages.values import JsonObject
 
 STATED: Final = (
@@ -127,3 +130,87 @@ def test_neighbours_that_share_a_frame_leave_room_for_a_rule() -> None:
 
     assert rule in _text(result)
     assert result.context.tokens <= 62
+
+
+def test_in_the_smallest_windows_it_is_one_list_without_headings_or_count() -> None:
+    facts = _facts(_compacted(STATED, 200))
+
+    assert facts
+    assert all(line.startswith("- ") for line in facts)
+
+
+def test_a_short_message_is_told_whole() -> None:
+    told = "The sign-in code is TN-5502. It changes with the moon."
+
+    facts = _facts(_compacted((told, *STATED), 200))
+
+    assert [line for line in facts if "TN-5502" in line] in ([], [f"- {told}"])
+    assert all("OFFICE RULE" not in line for line in facts)
+
+
+def test_such_a_list_is_read_back() -> None:
+    read = parse_facts_block("- Never lend the van's key to drivers.\n- The badge code is QX-2231.")
+
+    assert [(fact.kind, fact.text) for fact in read] == [
+        ("instruction", "Never lend the van's key to drivers."),
+        ("setting", "The badge code is QX-2231."),
+    ]
+
+
+ASKED_IN_PASSING: Final = (
+    "By the way, which tea do you like?",
+    "Do you know what a quokka is?",
+    "I was thinking about lunch earlier.",
+    "Random: I keep hearing about one podcast.",
+    "Unrelated, but do you like rain?",
+    "Side note: my kettle is slow today.",
+)
+ANSWERED: Final = (
+    "Gladly. Shall we go on where we left off?",
+    "Noted. Do you want to get back to the plan?",
+    "Ready when you are to move on.",
+    "Sure, is there anything more on the main thread?",
+    "A quick aside, fine. Anything else pressing?",
+    "I can answer, but tell me when you want to return to the main question.",
+)
+TURNS: Final = "42525554031501023134041051321310"
+"""Which of them are said, in turn."""
+
+
+def test_recall_takes_nothing_from_what_was_chosen_for_the_request() -> None:
+    """A request that the compaction saw: its choice stays, and recall has what room is free."""
+    told = (
+        "Last spring somebody decided to plug the kiln into the freezer's socket. "
+        "It blew, so let's not do that again this spring."
+    )
+    said = ["We're starting the kiln with Imke. A word on last spring first.", "Go ahead.", told]
+    said.append("Noted, we avoid that.")
+    said += [(ANSWERED if at % 2 else ASKED_IN_PASSING)[int(n)] for at, n in enumerate(TURNS)]
+    said.append("So how should we structure this one?")
+    messages: list[JsonObject] = [
+        {"role": "assistant" if at % 2 else "user", "content": text} for at, text in enumerate(said)
+    ]
+
+    result = compact(messages, max_tokens=260, target_tokens=260, force=True, model="gpt-4o")
+
+    assert told in _text(result)
+
+
+@pytest.mark.parametrize("preset", Policy.presets())
+@pytest.mark.parametrize("waits", [False, True])
+def test_requests_of_half_the_window_can_be_compacted_and_sent(preset: str, waits: bool) -> None:
+    request = " ".join(f"word{at % 37}" for at in range(240))
+    messages: list[JsonObject] = [{"role": "system", "content": "You help in an office."}]
+    for turn in range(3):
+        messages.append({"role": "user", "content": f"{turn} {request}"})
+        messages.append({"role": "assistant", "content": "All right, noted."})
+    messages = messages if waits is False else messages[:-1]
+
+    result = compact(messages, policy=Policy.preset(preset), max_tokens=900, force=True)
+
+    assert 0 < result.context.tokens <= 900
+
+
+def _facts(result: CompactionResult) -> list[str]:
+    _, _, behind = _text(result).partition("<conversation_facts>\n")
+    return behind.partition("\n</conversation_facts>")[0].splitlines()
