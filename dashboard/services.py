@@ -15,7 +15,7 @@ import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.jobs import JobRunner
-from ctxcore.errors import ConfigurationError, ContextError
+from ctxcore.errors import ConfigurationError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.litellm_loading import load_litellm
@@ -24,7 +24,9 @@ from ctxcore.settings.loading import load_layers
 from ctxcore.store import sql
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.sql import DATABASE_VARIABLE, open_store
+from dashboard import demos
 from dashboard.housekeeping import Housekeeping
+from dashboard.texts import language_of
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,6 @@ WARM_UP_SECONDS = (
     2.0  # chosen: later than the first page's own requests, which the import would slow
 )
 LOCAL_USER = "local"
-DEMO_FILES = ("demo_trip_zh.json", "demo_incident.json")
 
 _seeding = threading.Lock()
 
@@ -115,33 +116,11 @@ def _engine(user: str) -> ContextEngine:
         job_runner=_job_runner(),
     )
     found.user()
-    seed_demo(found)
+    demos.prepare_readers()
+    with _seeding:
+        demos.offer_demos(found, language_of(st.context.locale))
     _housekeeping()
     return found
-
-
-def seed_demo(engine: ContextEngine, folder: Path = PROJECT / "data") -> None:
-    """Imports the demo sessions once for a user who never had a session."""
-    key = f"demo_offered:{engine.user_id}"
-    with _seeding:
-        if engine.store.setting(key):
-            return
-        engine.store.save_setting(key, True)
-        if engine.sessions(limit=1) or engine.sessions(limit=1, deleted=True):
-            return
-        for path in (folder / name for name in DEMO_FILES):
-            _import_demo(engine, path)
-
-
-def _import_demo(engine: ContextEngine, path: Path) -> None:
-    """Imports a demo file; one that is missing or unreadable is skipped."""
-    try:
-        made = engine.import_(path.read_text(encoding="utf-8"), name=path.stem)
-    except (OSError, ContextError) as error:
-        logger.warning("demo session left out file=%s error=%s", path.name, error)
-        return
-    for session in made:
-        engine.set_model(session.id, None)  # the model it was recorded with needs a key
 
 
 def warm_up_later() -> None:

@@ -12,7 +12,8 @@ import streamlit as st
 
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
 from ctxcore.plugins import load_plugins
-from dashboard.chat_page import new_session
+from dashboard import guide
+from dashboard.chat_page import guided, new_session
 from dashboard.page_registry import PAGES
 from dashboard.reports_page.alerts import show_badge
 from dashboard.safe_markdown import plain_label
@@ -52,6 +53,7 @@ def run_shell() -> None:
         st.html(STYLES)
         st.logo(str(LOGO), size="large")
         page = st.navigation(_pages())
+        guide.note_page(engine(), page.url_path or "chat")
         st.set_page_config(
             page_title=f"{page.title} · {PRODUCT}"
         )  # else the title of the page alone
@@ -139,6 +141,7 @@ def _sidebar() -> None:
             key="shell_language",
             on_change=_language_picked,
         )
+        guided.draw_restart()
 
 
 def _session_picker() -> None:

@@ -24,9 +24,11 @@ from dashboard.chat_page import (
     command_list,
     finding,
     following,
+    guided,
     instructions_dialog,
     knowledge,
     live,
+    model_picker,
     rule_dialog,
     side,
     submitting,
@@ -38,13 +40,13 @@ from dashboard.chat_page.story import draw_story
 from dashboard.chat_page.transcript import PAGE_MESSAGES, Transcript, first_shown, make_transcript
 from dashboard.chat_page.transcript_view import Actions, TranscriptView
 from dashboard.chat_page.turn_runner import RunningTurn, continued_in, turn_runner
-from dashboard.chat_page.uploads import MAX_MEGABYTES
 from dashboard.chat_page.window_view import NextCall, draw_window
 from dashboard.compaction_dialog import compaction_dialog
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, select_session, session_title
 from dashboard.services import engine
 from dashboard.texts import language, t, translate
+from dashboard.uploads import TEXT_MEGABYTES
 from dashboard.widgets import draw_nothing, show_problem
 from dashboard.window_panel import trigger_level
 from dashboard.wording import error_text, reason_sentence
@@ -75,6 +77,7 @@ def draw() -> None:
     knowledge.settle()
     session = current_session()  # again: background work may just have changed it
     stamp = engine().session_stamp(session.id) if session is not None else None
+    guided.draw_guide(session, is_running=turn is not None)
     places = _places(session, turn)
     if session is None or (session.length == 0 and turn is None):
         _draw_empty(places, session)
@@ -95,7 +98,7 @@ def _places(session: SessionInfo | None, turn: RunningTurn | None) -> Places:
             command_list.draw_list(is_disabled=turn is not None)
             session_id = session.id if session else None
             knowledge.draw_chips(session_id, is_disabled=turn is not None)
-            model = side.draw_model_menu(session, is_running=turn is not None)
+            model = model_picker.draw_model_menu(session, is_running=turn is not None)
     return Places(log=log, welcome=welcome, above_input=above_input, model=model)
 
 
@@ -178,7 +181,7 @@ def _input(turn: RunningTurn | None) -> None:
         key=submitting.FIELD,
         disabled=turn is not None,
         accept_file=True,
-        max_upload_size=MAX_MEGABYTES,
+        max_upload_size=TEXT_MEGABYTES,
         on_submit=submitting.submit,
     )
 

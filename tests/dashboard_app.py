@@ -17,7 +17,7 @@ from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import Script, ScriptedModel
 from ctxcore.reasons.values import Reason
 from ctxcore.store.sql import DATABASE_VARIABLE
-from dashboard import background, services, texts
+from dashboard import background, demos, services, texts
 from dashboard.chat_page.turn_runner import TurnRunner, turn_runner
 from dashboard.widgets import choice_key
 from dashboard.wording import reason_text
@@ -115,7 +115,7 @@ def open_dashboard(
     # What a page shows must not depend on whether a compaction behind it was quick enough.
     monkeypatch.setattr(background, "GRACE_SECONDS", HANG_SECONDS)
     if not with_demo:
-        monkeypatch.setattr(services, "DEMO_FILES", ())
+        monkeypatch.setattr(demos, "demos", tuple)
     _forget()
     quiet_litellm()
     with ScriptedModel("demo", replies) as model:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 from typing import Final
@@ -23,6 +23,10 @@ from ctxcore.tokens.families import TokenCounter
 # Chosen: what a message answers stands before it, and its own answer behind tool calls.
 _BEFORE: Final = 2
 _BEHIND: Final = 3
+# A passage goes on as long as its messages are about the query: have this share of the hit's score.
+_GOES_ON_SHARE: Final = 0.5
+_MOST_BEFORE: Final = 6
+_MOST_BEHIND: Final = 8
 _MOST_READ: Final = 200  # messages with words of a phrase; chosen: read in milliseconds
 _NAMELESS_SHARE: Final = 0.3  # of the best score, for an answer that shares no word; chosen
 
@@ -61,18 +65,13 @@ class RecallHit(RecalledMessage):
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """A message that becomes a hit, and others near it that match as well."""
+    """A message that becomes a hit, with all that is shown with it."""
 
     found: Found
-    beside: list[int] = field(default_factory=list)
-
-    @property
-    def reach(self) -> range:
-        return _reach(self.found.seq)
-
-    def passage(self) -> set[int]:
-        """The messages that belong to the hit."""
-        return set(self.reach).union(*map(_reach, self.beside))
+    reach: range
+    """The messages around it, none of which becomes a hit of its own."""
+    passage: set[int]
+    """The messages that belong to the hit: these, and those around others among them."""
 
 
 def find_phrase(
@@ -112,7 +111,7 @@ def find_hits(
     read = _rows(view, [one.seq for one in found])
     near = [one for one in found if one.seq in read and _is_hit(one, found[0], request, read)]
     ranked = answering_first(near, request, _text_of(read))
-    heads = _heads(ranked, read, limit)
+    heads = _heads(ranked, read, {one.seq: one.score for one in found}, limit)
     seqs = _passages(heads, hidden, end)
     rows = _rows(view, {seq for passage in seqs for seq in passage})
     return [
@@ -149,19 +148,25 @@ def _passage(hit: RecallHit) -> tuple[RecalledMessage, ...]:
     return (*hit.before, hit, *hit.after)
 
 
-def _heads(found: Iterable[Found], rows: Mapping[int, Counted], limit: int) -> list[_Head]:
-    """The best of what was found, without what stands beside a better one or says the same."""
+def _heads(
+    found: Iterable[Found],
+    rows: Mapping[int, Counted],
+    scores: Mapping[int, float],
+    limit: int,
+) -> list[_Head]:
+    """The best of what was found, without what stands in a better passage or says the same."""
     heads: list[_Head] = []
     words: list[frozenset[str]] = []
     for one in found:
         near = next((head for head in heads if one.seq in head.reach), None)
         if near is not None:
             if one.rarity >= near.found.rarity:
-                near.beside.append(one.seq)
+                near.passage.update(_reach(one, scores))
         elif len(heads) < limit:
             said = index_words_of(rows[one.seq])
             if not says_the_same(said, words):
-                heads.append(_Head(one))
+                reach = _reach(one, scores)
+                heads.append(_Head(one, reach, {*reach}))
                 words.append(said)
     return heads
 
@@ -171,7 +176,7 @@ def _passages(heads: Sequence[_Head], hidden: Collection[int], end: int) -> list
     taken = {head.found.seq for head in heads}
     passages = []
     for head in heads:
-        free = head.passage().difference(taken, hidden)
+        free = head.passage.difference(taken, hidden)
         taken |= free
         passages.append(sorted(seq for seq in (*free, head.found.seq) if 1 <= seq < end))
     return passages
@@ -220,5 +225,12 @@ def _text_of(rows: Mapping[int, Counted]) -> Callable[[int], str]:
     return lambda seq: rows[seq].message.text
 
 
-def _reach(seq: int) -> range:
-    return range(seq - _BEFORE, seq + _BEHIND + 1)
+def _reach(one: Found, scores: Mapping[int, float]) -> range:
+    """The messages around one that was found, further where they are about the query too."""
+    first, last = one.seq - _BEFORE, one.seq + _BEHIND
+    least = _GOES_ON_SHARE * one.score
+    while first > one.seq - _MOST_BEFORE and scores.get(first - 1, 0.0) >= least:
+        first -= 1
+    while last < one.seq + _MOST_BEHIND and scores.get(last + 1, 0.0) >= least:
+        last += 1
+    return range(first, last + 1)

@@ -35,10 +35,10 @@ _ASKED_RARITY: Final = 3.0
 _TOLD_RARITY: Final = 8.0
 _CLEAR_RARITY: Final = 1.5  # of a clear question, half; what it names may be spoken of all the time
 _BESIDE: Final = 3  # messages on each side of one that is meant that may be recalled with it
-_MOST_READ: Final = 120  # of the best; chosen: more than any share holds beside what is shown
+_MOST_READ: Final = 200  # of the best; chosen: more than any share holds beside what is shown
 _MOST_COMPARED: Final = 24  # of the best, for what replaced what; finding facts takes time
 _LEAST_SHARE: Final = 0.3  # of the best score; chosen: below, tokens are spent for little
-_CLEAR_SHARE: Final = 0.2  # the same of a clear question, whose answer is worth more; chosen
+_CLEAR_SHARE: Final = 0.1  # the same of a clear question, whose answer is worth more; chosen
 _GLUE_TOKENS: Final = 2  # between two quotes, where joined texts count more than their parts
 _SAID_BEFORE: Final = 4  # messages before a request that it may refer to
 
@@ -124,14 +124,15 @@ class Recaller:
     def _to_show(self, known: Collection[int], *, is_free: bool) -> Iterator[tuple[int, ...]]:
         """The messages that are not `known`, the best first, each with all that replaced it.
 
-        What stands beside a message that is meant and not shown comes before all else, which only
-        a clear question takes, and only free room. What was replaced by a message that is shown
-        stays away: it would stand behind that.
+        A clear question takes all of them, but only free room; else those that stand beside one
+        that is meant and not shown. What was replaced by a message that is shown stays away: it
+        would stand behind that.
         """
         hits = self._sure.difference(known)
-        near = [seq for seq in self._best if not hits.isdisjoint(_beside(seq))]
-        others = set(self._best).difference(near) if is_free and self.query.is_clear else ()
-        for seq in (*near, *filter(others.__contains__, self._best)):
+        takes_all = is_free and self.query.is_clear
+        for seq in self._best:
+            if not takes_all and hits.isdisjoint(_beside(seq)):
+                continue
             together = [seq]
             while (newer := self._replaced.get(together[-1])) is not None:
                 together.append(newer)

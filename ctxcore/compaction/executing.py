@@ -23,7 +23,7 @@ from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salien
 from ctxcore.compaction.planning import EMERGENCY
 from ctxcore.compaction.plans import CompactionPlan, Competing
 from ctxcore.compaction.restoring import lost_items, still_lost, to_restore
-from ctxcore.compaction.selectors import CHOOSERS, outdated_of, stated_in, text_at
+from ctxcore.compaction.selectors import CHOOSERS, outdated_of, request_at, stated_in
 from ctxcore.compaction.short_calls import arguments_of, with_short_calls
 from ctxcore.compaction.summarizing import Summarizing, summary_source
 from ctxcore.compaction.triggers import find_trigger, input_size, measure
@@ -701,7 +701,7 @@ def _kept_by_score(
         opened=[with_short_calls(block, call, shorter) for block in _rows(view, competing.opened)],
         outdated=outdated_of(ledger),
         stated=stated_in(ledger, STATEMENTS if is_tiny else _RAISED),
-        request=text_at(view, competing.request),
+        request=request_at(view, competing.request),
         wishes=Wishes.of(planned.focus, call.policy),
         spare_tokens=spare_tokens,
         is_talk=is_talk,

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ctxcore.assembly.history import Counted, HistoryView
+from ctxcore.assembly.rules.words import words_of_speaker
 from ctxcore.compaction.drafting import newest_within
 from ctxcore.facts.agent_records import arguments_of, file_uses
 from ctxcore.facts.ledger import Ledger
@@ -185,7 +186,7 @@ def important(
     """Returns the blocks whose importance reaches the threshold, and some newest others."""
     scores = importances(
         blocks,
-        text_at(view, view.anchors().last_user),
+        request_at(view, view.anchors().last_user),
         _facts_in(view, blocks),
         last_seq=view.count(),
         wishes=wishes,
@@ -293,6 +294,11 @@ def _facts_in(view: HistoryView, blocks: Sequence[Rows]) -> Facts:
 def text_at(view: HistoryView, seq: int | None) -> str:
     """Returns the words of one message; empty without a number."""
     return "" if seq is None else view.get([seq])[0].message.text
+
+
+def request_at(view: HistoryView, seq: int | None) -> str:
+    """Returns the same as `text_at` without the name of the speaker, which asks for nothing."""
+    return "" if seq is None else words_of_speaker(view.get([seq])[0].message)
 
 
 def _text(block: Rows) -> str:

@@ -52,6 +52,7 @@ from ctxcore.engine.generations import (
     losses_work,
 )
 from ctxcore.engine.health import Health, back_up, check_database, health_of
+from ctxcore.engine.imported import ImportedBefore
 from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
@@ -1177,6 +1178,10 @@ class ContextEngine:
                 reads; nothing of it is kept.
         """
         return self._exchange.import_(text, name=name, places=places, on_progress=on_progress)
+
+    def imported_before(self, text: str, places: Sequence[int]) -> dict[int, ImportedBefore]:
+        """Which conversations of a file the user imported before, by place, as what and when."""
+        return self._exchange.imported_before(text, places)
 
     def digest(self, session_id: str) -> str:
         """A hash of a session's content; equal after export and import."""

@@ -19,6 +19,7 @@ from ctxcore.assembly.prompts import Prompts
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.triggers import input_size
 from ctxcore.engine.costs import cost_of_calls, with_cost
+from ctxcore.engine.imported import ImportedBefore, imported_before, note_import
 from ctxcore.engine.native import (
     NativeFile,
     SessionContent,
@@ -117,10 +118,17 @@ class Exchange:
         on_progress: Progress | None = None,
     ) -> list[SessionInfo]:
         if is_native(text):
-            return [self._import_native(parse_native(text, name=name), on_progress)]
-        transcripts = parse_transcripts(text, name=name)
-        wanted = range(len(transcripts)) if places is None else places
-        return [self._import_transcript(transcripts[place], on_progress) for place in wanted]
+            made = {0: self._import_native(parse_native(text, name=name), on_progress)}
+        else:
+            transcripts = parse_transcripts(text, name=name)
+            wanted = range(len(transcripts)) if places is None else places
+            made = {at: self._import_transcript(transcripts[at], on_progress) for at in wanted}
+        services = self._services
+        note_import(services.store, services.user_id, text, made, at=services.clock())
+        return list(made.values())
+
+    def imported_before(self, text: str, places: Sequence[int]) -> dict[int, ImportedBefore]:
+        return imported_before(self._services.store, self._services.user_id, text, places)
 
     def _import_transcript(
         self, transcript: Transcript, on_progress: Progress | None

@@ -212,4 +212,5 @@ OPENAI_CHAT = Format(
     label=FormatCode.OPENAI(),
     matches=lambda _: True,
     read=_read,
+    suffixes=(".json", ".jsonl", ".ndjson", ".traj"),  # SWE-agent names its JSON files so
 )

@@ -91,18 +91,21 @@ def expected(problem: Reason) -> Reason:
     return FileProblem.EXPECTED(problem=problem, formats=any_of(labels))
 
 
-_SUFFIXES = (".json", ".jsonl")
+def readable_suffixes() -> tuple[str, ...]:
+    """How names of files end that some registered format reads, e.g. `.jsonl`, sorted."""
+    return tuple(sorted({suffix for fmt in FORMATS.values() for suffix in fmt.suffixes}))
 
 
 def find_transcripts(path: str | Path) -> list[Path]:
-    """The files to read at `path`: itself, or all JSON and JSONL files below a folder, sorted.
+    """The files to read at `path`: itself, or all below a folder with a known suffix, sorted.
 
     Raises:
         FormatError: there is nothing at `path`.
     """
     path = Path(path)
     if path.is_dir():
-        below = (found for found in path.rglob("*") if found.suffix.lower() in _SUFFIXES)
+        suffixes = readable_suffixes()
+        below = (found for found in path.rglob("*") if found.suffix.lower() in suffixes)
         return sorted(found for found in below if found.is_file())
     if path.is_file():
         return [path]

@@ -139,3 +139,5 @@ class Format:
     """Whether records are of this format; should stop at the first that decides."""
     read: Callable[[Records, str], tuple[list[Transcript], list[Problem]]]
     """Reads records of a file, given its name: the conversations, and problems outside of them."""
+    suffixes: tuple[str, ...] = (".json", ".jsonl")
+    """How names of its files end, in lower case: what is read of a folder, and taken as upload."""

@@ -17,6 +17,7 @@ from types import ModuleType
 from ctxcore.errors import ConfigurationError
 from ctxcore.gateway.classify import classify
 from ctxcore.gateway.local.provider import LOCAL_PREFIX, ensure_local_provider
+from ctxcore.gateway.reader import register_readers
 from ctxcore.gateway.replies import ReplyBuilder, read_usage
 from ctxcore.gateway.scripted import SCRIPTED_PREFIX, ensure_scripted_provider
 from ctxcore.gateway.secrets import KeySource, find_key
@@ -127,6 +128,7 @@ class LiteLLMGateway:
             litellm = load_litellm()
             if request.model.startswith(SCRIPTED_PREFIX):
                 ensure_scripted_provider()
+                register_readers()
             elif request.model.startswith(LOCAL_PREFIX):
                 ensure_local_provider()
             arguments = self._arguments(request, litellm, secrets)

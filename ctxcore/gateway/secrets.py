@@ -56,6 +56,33 @@ def to_detail(text: str, known: Iterable[str] = ()) -> str:
 KeySource = Callable[[str], str | None]
 """Returns the key behind a variable's name, or None; `os.environ.get` by default."""
 
+_KEY_VARIABLES: Mapping[str, str] = {  # of the providers whose one key is all that they need
+    "anthropic": "ANTHROPIC_API_KEY",
+    "cerebras": "CEREBRAS_API_KEY",
+    "cohere": "COHERE_API_KEY",
+    "dashscope": "DASHSCOPE_API_KEY",
+    "deepseek": "DEEPSEEK_API_KEY",
+    "fireworks_ai": "FIREWORKS_AI_API_KEY",
+    "gemini": "GEMINI_API_KEY",
+    "groq": "GROQ_API_KEY",
+    "mistral": "MISTRAL_API_KEY",
+    "moonshot": "MOONSHOT_API_KEY",
+    "openai": "OPENAI_API_KEY",
+    "openrouter": "OPENROUTER_API_KEY",
+    "together_ai": "TOGETHERAI_API_KEY",
+    "xai": "XAI_API_KEY",
+}
+
+
+def key_variable(model: str, provider: str | None = None) -> str | None:
+    """The environment variable with the key of a public model; None if that is not known.
+
+    Tells without litellm what the best-known providers need; `provider` is the catalogue's.
+    """
+    prefix = model.partition("/")[0].lower() if "/" in model else ""
+    return _KEY_VARIABLES.get(prefix) or _KEY_VARIABLES.get(provider or "")
+
+
 NO_KEY = "no-key-set"  # clients require some text; own servers mostly ignore it
 
 

@@ -523,7 +523,7 @@ class Thresholds(Plain):
         Count(60, "tokens"),
         Group("stays"),
         Doc("Recalled for one request, at most (tokens)", "Of the share above, for one request."),
-    ] = 2_000
+    ] = 3_200
 
     recalls_other_sessions: Annotated[
         bool,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final
 
@@ -29,13 +29,19 @@ _CLEAR_THINGS: Final = 2  # that a clear question names; chosen: small talk name
 _LENT_WEIGHT: Final = 0.4  # of a term of what the request refers to; chosen: below its own words
 _END_CHARS: Final = 4  # signs behind a question mark: quotes and brackets
 
-_REFERS: Final = re.compile(
-    r"\b(?:that|this|those|these|it|its|they|them|their|he|she|him|her|his|there|then|same|above"
-    r"|earlier|before|previous|again|former|latter|(?:the )?(?:first|second|third|fourth|fifth|last"
-    r"|other) (?:one|option|point|item|step|idea))\b"
-    "|那|这|它|他|她|刚才|之前|上面|前面|第[一二三四五六七八九十\\d]+[个條条项點点种步]",
+_POINTS: Final = re.compile(
+    r"(?:(?P<before>\w+)\W+)?\b(?:that|this|those|these|above|previous|former|latter"
+    r"|(?:the )?(?:first|second|third|fourth|fifth|last|other)"
+    r" (?:one|option|point|item|step|idea))\b"
+    "|那|这|刚才|上面|前面|第[一二三四五六七八九十\\d]+[个個条條项點点种步]",
     re.IGNORECASE,
 )
+_STANDS_FOR: Final = re.compile(
+    r"\b(?:it|its|they|them|their|he|she|him|her|his|there|then|same|earlier|before|again)\b"
+    "|它|他|她|之前",
+    re.IGNORECASE,
+)
+"""Words that in a clear question stand for what it names itself: Did Mila like her teacher?"""
 _ASKS: Final = re.compile(
     r"^(?:and |but |so |ok(?:ay)?,? |well,? |hey,? )*(?:what|when|where|who|whom|whose|which|why"
     r"|how|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|remind|recall"
@@ -99,19 +105,36 @@ def read_request(text: str, said: Sequence[str] = (), calls: Sequence[str] = ())
     """
     text = _ends_of(text)
     item = _item_meant(text, said[0]) if said else ""
-    terms = {term.forms[0]: term for term in (*terms_in(text), *terms_in(item))}
-    is_bare, refers = len(terms) < _FEW_TERMS, not item and _REFERS.search(text) is not None
-    share = 1.0 if refers and any(term.proof == 1.0 for term in terms.values()) else 0.0
-    lent = [*(calls if is_bare else ()), *(said[:1] if refers or (is_bare and not item) else ())]
-    for term in chain.from_iterable(map(terms_in, map(_ends_of, lent))):
-        weighed = Term(term.forms, term.weight * _LENT_WEIGHT, term.proof * share)
-        terms.setdefault(term.forms[0], weighed)
-    return Query(
-        terms=tuple(islice(terms.values(), MOST_TERMS)),
+    own = {term.forms[0]: term for term in (*terms_in(text), *terms_in(item))}
+    query = Query(
+        terms=tuple(islice(own.values(), MOST_TERMS)),
         asks=asks(text),
-        things=_things_in(f"{text}\n{item}", terms.values()),
+        things=_things_in(f"{text}\n{item}", own.values()),
         wanted=wanted_by(text),
     )
+    is_bare, refers = len(own) < _FEW_TERMS, not item and _refers(text, is_clear=query.is_clear)
+    share = 1.0 if refers and any(term.proof == 1.0 for term in own.values()) else 0.0
+    lent = [*(calls if is_bare else ()), *(said[:1] if refers or (is_bare and not item) else ())]
+    return replace(query, terms=tuple(islice(_with_lent(own, lent, share), MOST_TERMS)))
+
+
+def _refers(text: str, *, is_clear: bool) -> bool:
+    """Whether `text` refers to what was said before it.
+
+    A "that" behind a telling word begins a clause of its own: the shoes that Mila got.
+    """
+    befores = (found["before"] for found in _POINTS.finditer(text))
+    points = any(before is None or before.lower() in STOP_WORDS for before in befores)
+    return points or (not is_clear and _STANDS_FOR.search(text) is not None)
+
+
+def _with_lent(own: Mapping[str, Term], lent: Iterable[str], proof_share: float) -> Iterable[Term]:
+    """The terms of a request with those of the texts that it borrows from."""
+    terms = dict(own)
+    for term in chain.from_iterable(map(terms_in, map(_ends_of, lent))):
+        weighed = Term(term.forms, term.weight * _LENT_WEIGHT, term.proof * proof_share)
+        terms.setdefault(term.forms[0], weighed)
+    return terms.values()
 
 
 def asks(text: str) -> bool:

@@ -74,17 +74,34 @@ _FAMILIES: Mapping[str, _Family] = {
 }
 
 
-_LOCAL = ModelInfo(  # this library's built-in model
-    model="local/smollm2-135m",
-    counter_id=counter_id_of("local/smollm2-135m"),
-    provider="local",
-    window_tokens=8192,
-    max_output_tokens=1024,
-    input_price=0.0,
-    output_price=0.0,
-    cache_read_price=0.0,
-    cache_write_price=0.0,
-)
+READER_WINDOWS: Mapping[str, int] = {
+    f"scripted/reader-{size}k": size * 1_024 for size in (4, 8, 12, 40)
+}
+"""The scripted demo models, which answer from their context, and the window of each in tokens."""
+
+
+def _own(model: str, *, window_tokens: int, max_output_tokens: int) -> ModelInfo:
+    """The entry of a model of this library, which costs nothing."""
+    return ModelInfo(
+        model=model,
+        counter_id=counter_id_of(model),
+        provider=model.partition("/")[0],
+        window_tokens=window_tokens,
+        max_output_tokens=max_output_tokens,
+        input_price=0.0,
+        output_price=0.0,
+        cache_read_price=0.0,
+        cache_write_price=0.0,
+    )
+
+
+_OWN: Mapping[str | None, ModelInfo] = {
+    "local/smollm2-135m": _own("local/smollm2-135m", window_tokens=8_192, max_output_tokens=1_024),
+    **{
+        model: _own(model, window_tokens=window, max_output_tokens=512)
+        for model, window in READER_WINDOWS.items()
+    },
+}
 
 
 def model_info(model: str | None) -> ModelInfo:
@@ -93,8 +110,8 @@ def model_info(model: str | None) -> ModelInfo:
     A window that is not listed is that of the family, where one is known, and `is_assumed`.
     Provider and prices are left out if the entry is of another provider than the prefix names.
     """
-    if model == _LOCAL.model:
-        return _LOCAL
+    if model in _OWN:
+        return _OWN[model]
     unknown = ModelInfo(model=model or "", counter_id=counter_id_of(model))
     found = next(filter(None, map(_table().info, _names(unknown.model))), None)
     if found is None:
@@ -121,7 +138,7 @@ def _with_window(info: ModelInfo) -> ModelInfo:
 
 def model_names() -> list[str]:
     """Every listed model, in alphabetical order."""
-    return sorted([*_table().lines, _LOCAL.model])
+    return sorted([*_table().lines, *(info.model for info in _OWN.values())])
 
 
 def as_of() -> date:

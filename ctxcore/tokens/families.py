@@ -40,6 +40,7 @@ UNKNOWN_MODEL_COUNTER_ID = "estimate:o200k"
 # 7 % of deepseek. Claude 3 to 4.6 take about a quarter less than claude4.8, on Chinese the same.
 _COUNTER_IDS = {
     r"^local/smollm2-135m$": "smollm2",  # the built-in model, whose weights bring its vocabulary
+    r"^scripted/reader-": "o200k_base",  # the demo models count as they are counted
     r"gpt-oss|gpt-4o|gpt-4\.[15]|gpt-5|(^|[/:.])o[134](-|$)": "o200k_base",
     r"gpt-4(?![\w.])|gpt-3\.?5|text-embedding-(3-|ada)": "cl100k_base",
     r"claude": "estimate:claude4.8",

@@ -23,8 +23,9 @@ def kept_share(figures: Figures, measure: Measure) -> float | None:
 
 
 def are_priced(totals: Sequence[Figures]) -> bool:
-    """Whether the costs of all candidates are known; else tokens are compared."""
-    return all(one.cost is not None for one in totals)
+    """Whether the costs of all candidates are known and some cost anything; else tokens are
+    compared: all policies cost the same with a model that costs nothing."""
+    return all(one.cost is not None for one in totals) and any(one.cost for one in totals)
 
 
 def spent(figures: Figures, *, is_priced: bool) -> float:

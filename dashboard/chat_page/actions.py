@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ctxcore.compaction.plans import Answer
+from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.messages.values import Message, text_message
 from dashboard.chat_page import branching, finding, knowledge, rule_dialog
 from dashboard.chat_page.turn_runner import RunningTurn, turn_runner
+from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, select_session
 from dashboard.services import default_model, engine
 from dashboard.texts import t
@@ -139,12 +141,23 @@ def unpin(session_id: str, seq: int) -> None:
 
 @report_errors(PROBLEM)
 def choose_model(session_id: str | None, key: str) -> None:
-    """Sets the model of the session, or of the one that the next message starts."""
-    chosen = st.session_state[key]
-    if session_id is None:
+    """Sets the model of the session, or of the one that the next message starts.
+
+    A typed name may be any; one with a blank in it can be none, and changes nothing.
+    """
+    chosen = str(st.session_state[key] or "").strip()
+    if not chosen or any(letter.isspace() for letter in chosen):
+        st.session_state[PROBLEM] = t("models.bad_name", name=plain_label(chosen, max_chars=80))
+    elif session_id is None:
         st.session_state[NEW_MODEL] = chosen
     else:
         engine().set_model(session_id, None if chosen == default_model() else chosen)
+
+
+@report_errors(PROBLEM)
+def new_local_session() -> None:
+    """Begins a small session with the built-in model."""
+    select_session(engine().create_session(model=LOCAL_MODEL).id)
 
 
 def show_older(page: int) -> None:

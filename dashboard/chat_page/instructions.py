@@ -11,10 +11,10 @@ from ctxcore.messages.values import text_message
 from ctxcore.tokens.count import count_message, counter_for
 from dashboard import numbers
 from dashboard.chat_page.tool_definitions import Definitions, ToolSizes, parse_tools, sizes_of
-from dashboard.chat_page.uploads import MAX_MEGABYTES, text_of_file
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
+from dashboard.uploads import TEXT_MEGABYTES, text_of_file
 from dashboard.widgets import Row, plain_table, report_errors, show_problem
 from dashboard.wording import error_text
 
@@ -110,7 +110,7 @@ def draw_tools(fields: Fields, model: Model) -> Definitions | None:
     st.file_uploader(
         t("instructions.upload"),
         type=["json"],
-        max_upload_size=MAX_MEGABYTES,
+        max_upload_size=TEXT_MEGABYTES,
         key=fields.upload,
         on_change=_take_file,
         args=(fields,),

@@ -17,13 +17,13 @@ from ctxcore.store.values import SessionInfo
 from ctxcore.tokens.count import count_tokens, counter_for
 from dashboard import numbers
 from dashboard.chat_page.turn_runner import RunningTurn
-from dashboard.chat_page.uploads import MAX_MEGABYTES, text_of_file
 from dashboard.compaction_dialog import close_compaction
 from dashboard.dialogs import close_dialog, is_open, open_dialog
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session
 from dashboard.services import default_model
 from dashboard.texts import t
+from dashboard.uploads import TEXT_MEGABYTES, text_of_file
 from dashboard.widgets import draw_nothing, report_errors, show_problem
 
 DIALOG = "knowledge"
@@ -120,7 +120,7 @@ def _body() -> None:
     text = st.text_area(t("chat.knowledge.text"), key=_TEXT, height=FIELD_HEIGHT)
     st.caption(t("chat.size", tokens=_tokens(text or "")))
     st.file_uploader(
-        t("chat.knowledge.file"), max_upload_size=MAX_MEGABYTES, key=_FILE, on_change=_take_file
+        t("chat.knowledge.file"), max_upload_size=TEXT_MEGABYTES, key=_FILE, on_change=_take_file
     )
     show_problem(_PROBLEM)
     with st.container(horizontal=True, key="chat_knowledge_buttons"):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ctxcore.engine.policies import ModelCatalog
 from dashboard.chat_page.instructions import Fields, Model, draw_system, draw_tools
-from dashboard.chat_page.side import model_label, model_names
+from dashboard.chat_page.model_picker import model_label, model_names
 from dashboard.chat_page.tool_definitions import parse_tools
 from dashboard.compaction_dialog import close_compaction
 from dashboard.dialogs import close_dialog, is_open, open_dialog

@@ -16,11 +16,11 @@ from dashboard.chat_page import actions, finding
 from dashboard.chat_page.actions import PROBLEM, UNSENT
 from dashboard.chat_page.attaching import attached_file
 from dashboard.chat_page.commands import Typed, message_number, read_typed
-from dashboard.chat_page.uploads import text_of_file
 from dashboard.compaction_dialog import open_compaction, redo_compaction, undo_compaction
 from dashboard.selection import current_session, select_session
 from dashboard.services import engine
 from dashboard.texts import t
+from dashboard.uploads import text_of_file
 from dashboard.widgets import report_errors
 
 FIELD = "chat_ask"

@@ -26,7 +26,7 @@ from ctxcore.trials.candidates import (
 )
 from dashboard.selection import current_session, session_labels
 from dashboard.services import engine
-from dashboard.settings.inputs import field_help, field_name, preset_line
+from dashboard.settings.inputs import field_help, field_name, preset_name
 from dashboard.texts import t
 from dashboard.widgets import empty_state, report_errors, show_problem
 
@@ -82,8 +82,8 @@ def show_choosing() -> None:
 
 
 def policy_name(name: str) -> str:
-    """A preset with what it does; today's policy in words."""
-    return t("lab.policy.today") if name == TODAY else preset_line(name)
+    """The name of a preset; today's policy in words."""
+    return t("lab.policy.today") if name == TODAY else preset_name(name)
 
 
 def candidate_name(candidate: Candidate) -> str:

@@ -13,7 +13,7 @@ from dashboard.lab_page.charts import pareto_figure, trial_rows
 from dashboard.lab_page.choosing import candidate_name
 from dashboard.safe_markdown import plain_label
 from dashboard.texts import language, t, text_of
-from dashboard.widgets import CONFIG, table_with_choice
+from dashboard.widgets import CONFIG, choice_key, table_with_choice
 from dashboard.wording import reason_text
 
 
@@ -26,11 +26,28 @@ def show_results(trial: Trial, job_id: str) -> int:
     at = reference_at(trial.candidates, totals)
     rows = trial_rows(trial, names.__getitem__, None if at is None else names[at])
     options = [str(place) for place in range(len(rows))]
-    opened = table_with_choice(rows, options, key=f"lab_rows_{job_id}", alt=t("lab.column.policy"))
+    opened = table_with_choice(
+        rows, options, key=f"lab_rows_{job_id}", alt=t("lab.column.policy"), newest=at or 0
+    )
     _notes(trial)
     figure = pareto_figure(trial, names.__getitem__)
     if figure is not None:
-        st.plotly_chart(figure, key=f"lab_pareto_{job_id}", alt=t("lab.chart"), config=dict(CONFIG))
+        key = f"lab_pareto_{job_id}"
+
+        def opened_point() -> None:
+            """Opens the row of the point that was clicked."""
+            points = st.session_state[key]["selection"]["points"]
+            if points and points[0].get("customdata") is not None:
+                st.session_state[choice_key(f"lab_rows_{job_id}")] = str(points[0]["customdata"])
+
+        st.plotly_chart(
+            figure,
+            key=key,
+            alt=t("lab.chart"),
+            config=dict(CONFIG),
+            on_select=opened_point,
+            selection_mode="points",
+        )
         st.caption(t("lab.chart.told"))
     _files(trial, job_id)
     return int(opened)

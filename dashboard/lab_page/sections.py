@@ -10,6 +10,7 @@ import streamlit as st
 from ctxcore.engine.trials import TRIAL
 from ctxcore.store.values import JobInfo
 from ctxcore.trials.values import Trial
+from dashboard.excerpts import excerpt
 from dashboard.job_view import follow_job
 from dashboard.lab_page.applying import show_applying
 from dashboard.lab_page.choosing import OPEN, show_choosing
@@ -57,7 +58,7 @@ def _picked(jobs: Sequence[JobInfo]) -> str:
 def job_name(job: JobInfo) -> str:
     """A trial by its sessions, its policies, its time and its state."""
     titles = cast("list[str]", job.spec.get("titles") or [])
-    first = plain_label(titles[0] if titles and titles[0] else "–", max_chars=40)
+    first = excerpt(titles[0] if titles and titles[0] else "–", 40)
     policies = len(cast("list[object]", job.spec.get("candidates") or []))
     more = t("lab.trial.more", count=len(titles) - 1) if len(titles) > 1 else ""
     state = "" if job.state == "done" else f" · {t(f'lab.state.{job.state}')}"

@@ -14,19 +14,23 @@ import streamlit as st
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.engine.exchange import ImportPreview
+from ctxcore.engine.imported import ImportedBefore
 from ctxcore.errors import ContextError, FormatError
-from ctxcore.formats.reading import decode_text
+from ctxcore.formats.reading import decode_text, readable_suffixes
 from ctxcore.store.values import SessionInfo
+from dashboard.demos import add_demos
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import select_session, session_title
 from dashboard.services import engine
+from dashboard.sessions_page.causes import forget_causes, show_causes
 from dashboard.sessions_page.chosen import page_links
-from dashboard.texts import t
+from dashboard.texts import language, t
 from dashboard.thread_jobs import Job, Progress
+from dashboard.uploads import IMPORT_MEGABYTES, import_types
 from dashboard.widgets import Row, empty_state, plain_table
 from dashboard.wording import error_text, reason_text
 
-MAX_MEGABYTES = 50  # chosen: larger than recorded sessions usually are
+SHOWN_BEFORE = 5  # chosen: more would push the button out of sight
 SHOWN_PROBLEMS = 200  # chosen: keeps the table quick to draw
 _JOB = "sessions_import_job"
 _ROUND = "sessions_import_round"
@@ -40,15 +44,16 @@ def show_import() -> None:
         return
     st.caption(t("sessions.import.told"))
     files = st.file_uploader(
-        t("sessions.import.upload"),
-        type=["json", "jsonl"],
+        t("sessions.import.upload", types=", ".join(readable_suffixes())),
+        type=import_types(),
         accept_multiple_files=True,
-        max_upload_size=MAX_MEGABYTES,
+        max_upload_size=IMPORT_MEGABYTES,
         key=f"sessions_upload_{st.session_state.get(_ROUND, 0)}",
     )
     if not files:
         st.session_state.pop(_READ, None)
         empty_state(t("sessions.import.empty"), icon=":material/upload_file:")
+        _demos()
         return
     _choose([_read(file.file_id, file.name, file.getvalue()) for file in files])
 
@@ -72,8 +77,12 @@ def _choose(uploads: Sequence[Upload]) -> None:
     plain_table([_found_row(uploads, choice) for choice in found], alt=t("sessions.import.found"))
     _problems(uploads)
     chosen = _chosen(uploads, found)
+    known = before(engine(), uploads, chosen)
+    for choice, seen in list(known.items())[:SHOWN_BEFORE]:
+        _imported_before(uploads[choice.file].name, choice, seen)
+    again = "start_again" if chosen and len(known) == len(chosen) else "start"
     st.button(
-        t("sessions.import.start", count=len(chosen)),
+        t(f"sessions.import.{again}", count=len(chosen)),
         key="sessions_import_start",
         type="primary",
         icon=":material/upload:",
@@ -81,6 +90,49 @@ def _choose(uploads: Sequence[Upload]) -> None:
         on_click=_start,
         args=(uploads, chosen),
     )
+
+
+def _imported_before(name: str, choice: Choice, seen: ImportedBefore) -> None:
+    """Says that a conversation was imported before, and leads to it."""
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        key=f"sessions_before_{choice.file}_{choice.place}",
+    ):
+        st.info(
+            t(
+                "sessions.import.before",
+                name=plain_label(name),
+                title=plain_label(session_title(seen.session)),
+                at=f"{seen.imported_at:%Y-%m-%d %H:%M}",
+            ),
+            icon=":material/history:",
+        )
+        st.button(
+            t("sessions.import.open"),
+            key=f"sessions_before_open_{choice.file}_{choice.place}",
+            on_click=select_session,
+            args=(seen.session.id,),
+        )
+
+
+def _demos() -> None:
+    """Offers the demo sessions once more."""
+    with st.container(horizontal=True, vertical_alignment="center", key="sessions_demos"):
+        st.button(
+            t("sessions.demos.add"),
+            key="sessions_demos_add",
+            icon=":material/school:",
+            on_click=_add_demos,
+        )
+        st.caption(t("sessions.demos.told"), width="stretch")
+
+
+def _add_demos() -> None:
+    made = add_demos(engine(), language())
+    if made:
+        select_session(made[-1].id)
+    st.toast(t("sessions.import.done", count=len(made)), icon=":material/check:")
 
 
 def _error(name: str, error: ContextError) -> None:
@@ -162,6 +214,7 @@ def _result(result: Imported) -> None:
         st.success(
             t("sessions.import.done", count=len(result.sessions)), icon=":material/check_circle:"
         )
+        show_causes(result.sessions)
     for session in result.sessions[:50]:
         _imported(session)
 
@@ -183,6 +236,7 @@ def _imported(session: SessionInfo) -> None:
 
 def _again() -> None:
     """Resets the view for the next files."""
+    forget_causes()
     for key in (_JOB, _READ, "sessions_import_pick"):
         st.session_state.pop(key, None)
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
@@ -231,6 +285,19 @@ def choices(uploads: Sequence[Upload]) -> list[Choice]:
         for at, upload in enumerate(uploads)
         for preview in upload.found
     ]
+
+
+def before(
+    engine: ContextEngine, uploads: Sequence[Upload], chosen: Sequence[Choice]
+) -> dict[Choice, ImportedBefore]:
+    """Which of the chosen conversations the user imported before, as what and when."""
+    found: dict[Choice, ImportedBefore] = {}
+    for at, upload in enumerate(uploads):
+        places = [choice.place for choice in chosen if choice.file == at]
+        if places:
+            known = engine.imported_before(upload.text, places)
+            found |= {Choice(file=at, place=place): seen for place, seen in known.items()}
+    return found
 
 
 def import_work(

@@ -53,7 +53,7 @@ def test_a_deep_link_shows_the_page_in_its_shell(page: Page, server: Server, nam
 
     expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
     expect(page.locator(".st-key-shell_session input")).to_have_value(f"Deep {name}")
-    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(8)
+    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(9)
 
 
 def test_a_row_opens_by_a_click_and_by_the_arrow_keys(page: Page, server: Server) -> None:

@@ -17,7 +17,7 @@ from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import LocalModelProblem
 from ctxcore.store.values import Scope, SessionFactor, SessionInfo
 from ctxcore.tokens.factors import CountFactor
-from dashboard.chat_page import side
+from dashboard.chat_page import model_picker
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard
 from tests.limits import HANG_SECONDS
@@ -367,7 +367,7 @@ def test_a_built_in_model_that_cannot_run_says_why_and_what_else_there_is(
     app: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     status = LocalModelStatus(available=False, reason=LocalModelProblem.PROCESSOR(flags=("avx2",)))
-    monkeypatch.setattr(side, "local_model_status", lambda: status)
+    monkeypatch.setattr(model_picker, "local_model_status", lambda: status)
     app.engine.create_session("Chat", model=LOCAL_MODEL)
     app.run()
 

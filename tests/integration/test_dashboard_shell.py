@@ -11,7 +11,7 @@ from ctxcore.engine.core import ContextEngine
 from dashboard.texts import languages, translate
 from tests.dashboard_app import PAGES, Dashboard, open_dashboard
 
-DEMO_TITLES = 2
+DEMO_TITLES = 4
 
 
 @pytest.fixture

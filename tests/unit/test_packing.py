@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dashboard.demos import demos
 from dashboard.page_registry import PAGES
-from dashboard.services import DEMO_FILES
 from hatch_build import PACKED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +20,7 @@ def test_app_pages_settings_and_demo_sessions_are_packed() -> None:
 
     assert {ROOT / "app.py", ROOT / "dashboard", ROOT / ".streamlit" / "config.toml"} <= packed
     assert {page.file.parent for page in PAGES.values()} <= packed
-    assert {ROOT / "data" / name for name in DEMO_FILES} <= packed
+    assert all({demo.path, *demo.path.parents} & packed for demo in demos())
 
 
 def test_no_database_of_a_user_is_packed() -> None:

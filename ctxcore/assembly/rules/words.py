@@ -110,9 +110,19 @@ def speaker_label(message: Message) -> str:
         return ""
     first = message.content[0] if message.content else None
     said = first.text if isinstance(first, Text) else ""
-    begins = said[: len(message.name) + 1].replace(" ", "_").casefold()
-    named = message.name.replace(" ", "_").casefold()
-    return "" if begins in (f"{named}:", f"{named}：") else f"{message.name}: "
+    return "" if _begins_with(said, message.name) else f"{message.name}: "
+
+
+def words_of_speaker(message: Message) -> str:
+    """The text of `message` without the name of its speaker, where it begins with that."""
+    is_named = message.name and _begins_with(message.text, message.name)
+    return message.text[len(message.name or "") + 1 :].strip() if is_named else message.text
+
+
+def _begins_with(text: str, name: str) -> bool:
+    begins = text[: len(name) + 1].replace(" ", "_").casefold()
+    named = name.replace(" ", "_").casefold()
+    return begins in (f"{named}:", f"{named}：")
 
 
 @lru_cache(maxsize=512)  # a speaker's name comes with each of the messages

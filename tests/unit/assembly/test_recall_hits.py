@@ -87,3 +87,27 @@ def test_an_answer_some_messages_behind_what_was_named_is_found() -> None:
     )
 
     assert 13 in {one.seq for hit in hits for one in (*hit.before, hit, *hit.after)}
+
+
+def passage_of(hit: RecallHit) -> list[int]:
+    return [one.seq for one in (*hit.before, hit, *hit.after)]
+
+
+def test_a_passage_goes_on_while_it_is_about_the_query_and_ends_behind_it() -> None:
+    said = [text_message("user", f"pebble {at} lies here") for at in range(60)]
+    for at in range(30, 37):
+        said[at] = text_message("user", f"the ferry boards at pier {at}")
+
+    [one] = find_hits(ListHistory(said, WORDS), "ferry pier", WORDS, limit=9)
+
+    assert {*range(31, 38)} <= {*passage_of(one)}
+    assert {*passage_of(one)} <= {*range(24, 47)}
+
+
+def test_where_all_is_about_the_query_a_passage_still_ends() -> None:
+    said = [text_message("user", f"the ferry of pier {at} takes {at * 31}") for at in range(60)]
+
+    hits = find_hits(ListHistory(said, WORDS), "ferry", WORDS, limit=9)
+
+    assert len(hits) > 2
+    assert all(len(passage_of(hit)) <= 29 for hit in hits)

@@ -12,8 +12,8 @@ import pytest
 from dashboard import texts
 from dashboard.texts import about, catalogue, language_of, languages, translate
 
-OF_THE_LIBRARY = ("reason.", "settings.field.", "settings.group.")
-"""Begin the texts of codes and fields; where English has none, the library's own is told."""
+OF_THE_LIBRARY = ("reason.", "settings.field.", "settings.group.", "lab.report.")
+"""Begin texts of codes, fields and reports; where English has none, the library has its own."""
 
 
 def placeholders(text: str) -> set[str]:

@@ -131,6 +131,29 @@ def test_a_request_that_names_enough_borrows_nothing() -> None:
     assert "nynashamn" not in weights(query)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did Mila's teacher play at her concert?",
+        "Which shoes that Mila bought are blue?",
+        "Where did Mila hike before she broke the paddle?",
+        "护照的编号和它的颜色是什么？",
+    ],
+)
+def test_a_clear_question_means_by_its_pronouns_what_it_names(text: str) -> None:
+    query = read_request(text, ["It leaves from Nynashamn."])
+
+    assert query.is_clear
+    assert "nynashamn" not in weights(query)
+
+
+def test_what_a_question_borrows_does_not_make_it_clear() -> None:
+    query = read_request("And was the canoe there?", ["Nynashamn and Arjeplog, both."])
+
+    assert {"nynashamn", "arjeplog"} <= set(weights(query))
+    assert not query.is_clear
+
+
 @pytest.mark.parametrize("text", ["How is it going?", "Are you there?", "Why not?", "Really?"])
 def test_small_talk_proves_nothing_by_what_it_borrows(text: str) -> None:
     query = read_request(text, ["All 231 tests pass in Nynashamn."])

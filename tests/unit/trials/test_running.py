@@ -18,7 +18,7 @@ from ctxcore.messages.values import text_message
 from ctxcore.replay.replaying import Replaying, run_to_end
 from ctxcore.tokens.prices import Price
 from ctxcore.trials.candidates import last_messages, no_compaction, of_preset, today
-from ctxcore.trials.comparing import change_share, frontier, reference_at, usual_measure
+from ctxcore.trials.comparing import are_priced, change_share, frontier, reference_at, usual_measure
 from ctxcore.trials.report import WORDS, render_report
 from ctxcore.trials.running import LoadedLater, Trying, run_trial
 from ctxcore.trials.tables import trial_rows
@@ -130,6 +130,15 @@ def test_others_are_compared_with_todays_policy_unless_it_had_calls_refused(tria
     assert change_share(
         replace(totals[2], cost=1.0), replace(totals[2], cost=2.0), is_priced=True
     ) == pytest.approx(-0.5)
+
+
+def test_tokens_are_compared_where_a_model_costs_nothing() -> None:
+    free = [Figures(cost=0.0, sent_tokens=8), Figures(cost=0.0, sent_tokens=2)]
+
+    assert not are_priced(free)
+    assert are_priced([replace(free[0], cost=0.1), free[1]])
+    assert not are_priced([replace(free[0], cost=None), free[1]])
+    assert change_share(free[1], free[0], is_priced=False) == pytest.approx(-0.75)
 
 
 def test_the_frontier_has_what_nothing_beats() -> None:

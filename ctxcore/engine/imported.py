@@ -1,0 +1,73 @@
+"""Remembers which files were imported, by the hash of their text, so that a second time is noticed.
+
+Kept in the settings, per user and file: the session of each conversation, and when.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from ctxcore.messages.values import JsonObject
+from ctxcore.plain import Plain
+from ctxcore.store.errors import SessionNotFoundError
+from ctxcore.store.protocol import SessionStore
+from ctxcore.store.values import SessionInfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedBefore(Plain):
+    """A session that an earlier import of the same text made."""
+
+    session: SessionInfo
+    imported_at: datetime
+
+
+def note_import(
+    store: SessionStore,
+    user_id: str,
+    text: str,
+    sessions: Mapping[int, SessionInfo],
+    *,
+    at: datetime,
+) -> None:
+    """Notes the sessions that the conversations of `text` became, by their places in it."""
+    key = _key(user_id, text)
+    made: JsonObject = {
+        str(place): {"session": session.id, "at": at.isoformat()}
+        for place, session in sessions.items()
+    }
+    store.save_setting(key, {**_noted(store, key), **made})
+
+
+def imported_before(
+    store: SessionStore, user_id: str, text: str, places: Sequence[int]
+) -> dict[int, ImportedBefore]:
+    """The sessions that conversations of `text` became before; deleted ones are left out."""
+    noted = _noted(store, _key(user_id, text))
+    found = {place: _before(store, user_id, noted.get(str(place))) for place in places}
+    return {place: before for place, before in found.items() if before is not None}
+
+
+def _before(store: SessionStore, user_id: str, noted: object) -> ImportedBefore | None:
+    if not isinstance(noted, dict):
+        return None
+    try:
+        session = store.session(str(noted.get("session")))
+    except SessionNotFoundError:
+        return None
+    if session.deleted_at is not None or session.user_id != user_id:
+        return None
+    return ImportedBefore(session=session, imported_at=datetime.fromisoformat(str(noted["at"])))
+
+
+def _noted(store: SessionStore, key: str) -> JsonObject:
+    stored = store.setting(key)
+    return stored if isinstance(stored, dict) else {}
+
+
+def _key(user_id: str, text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"imported:{digest[:32]}:{user_id}"

@@ -1,0 +1,217 @@
+"""The Lab page: trials of sessions in both languages, a call in another world, apply and undo."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ctxcore.engine.trials import TRIAL, TRIAL_CALL, start_trial
+from ctxcore.json_types import JsonObject
+from ctxcore.policy.values import Policy
+from ctxcore.store.values import JobInfo, Scope
+from ctxcore.trials.candidates import edited, last_messages, no_compaction, of_preset, today
+from ctxcore.trials.report import WORDS
+from ctxcore.trials.values import SentCall, Trial
+from dashboard import texts
+from dashboard.lab_page.applying import applied_overrides, changed_fields
+from dashboard.lab_page.charts import calls_figure, pareto_figure, trial_rows
+from dashboard.lab_page.results import report_words
+from tests.dashboard_app import Dashboard, open_dashboard
+from tests.limits import HANG_SECONDS
+
+TITLE = {"en": "Lab", "zh": "实验室"}
+CANDIDATES = [no_compaction(), last_messages(4), today(), of_preset("pi")]
+
+
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
+    with open_dashboard(tmp_path, monkeypatch) as opened:
+        yield opened
+
+
+def talk(app: Dashboard, title: str = "Orders", turns: int = 12) -> str:
+    """A session whose messages do not fit the small window."""
+    session = app.engine.create_session(title, system="You help.")
+    for number in range(turns):
+        app.engine.append(
+            session.id,
+            [
+                {"role": "user", "content": f"Order ORD-{number} is late. " * 8},
+                {"role": "assistant", "content": f"ORD-{number} is on its way. " * 8},
+            ],
+        )
+    return session.id
+
+
+def tried(app: Dashboard, session_id: str) -> JobInfo:
+    """A trial of the session that is done."""
+    job = start_trial(app.engine, [session_id], CANDIDATES, window_tokens=800)
+    assert app.engine.jobs.wait(job.id, HANG_SECONDS)
+    return app.engine.jobs.job(job.id)
+
+
+def trial_of(job: JobInfo) -> Trial:
+    assert job.result is not None
+    return Trial.from_dict(job.result)
+
+
+def use(app: Dashboard, language: str) -> None:
+    app.at.sidebar.selectbox(key="shell_language").set_value(language)
+    app.run()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_without_sessions_the_page_says_what_to_do(app: Dashboard, language: str) -> None:
+    app.run()
+    use(app, language)
+    at = app.go("lab")
+
+    assert [one.value for one in at.title] == [TITLE[language]]
+    assert len(at.info) == 2
+    assert not [one for one in at.button if one.key == "lab_start"]
+
+
+def test_a_trial_is_started_stored_and_shown_with_its_numbers(app: Dashboard) -> None:
+    session_id = talk(app)
+    app.run()
+    app.go("lab")
+    app.at.multiselect(key="lab_sessions").set_value([session_id])
+    app.at.multiselect(key="lab_policies").set_value(["today", "pi"])
+    app.at.number_input(key="lab_window").set_value(800)
+    app.at.text_input(key="lab_value").set_value("0.5")
+    app.run()
+    app.at.button(key="lab_add").click()
+    app.run()
+
+    app.at.button(key="lab_start").click()
+    app.run()
+    (job,) = app.engine.jobs.recent(TRIAL)
+    assert app.engine.jobs.wait(job.id, HANG_SECONDS)
+    at = app.run()
+
+    trial = trial_of(app.engine.jobs.job(job.id))
+    names = [one.name for one in trial.candidates]
+    assert names == ["none", "last-messages=20", "today", "pi", "trigger_ratio=0.5"]
+    table = at.dataframe[0].value
+    assert list(table["Tokens sent"]) == [one.sent_tokens for one in trial.totals]
+    assert list(table["Refused"]) == [one.refused for one in trial.totals]
+    assert at.get("plotly_chart")
+
+
+def test_a_change_that_is_not_allowed_is_refused_by_name(app: Dashboard) -> None:
+    talk(app)
+    app.run()
+    app.go("lab")
+    app.at.text_input(key="lab_value").set_value("7")
+    app.run()
+    app.at.button(key="lab_add").click()
+    at = app.run()
+
+    assert "trigger" in " ".join(one.value for one in at.error)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_stored_trial_is_there_in_either_language(app: Dashboard, language: str) -> None:
+    tried(app, talk(app))
+    app.run()
+    use(app, language)
+    at = app.go("lab")
+
+    assert not at.error
+    assert len(at.dataframe[0].value) == len(CANDIDATES)
+    assert at.get("plotly_chart")
+
+
+def test_a_call_of_another_world_shows_what_it_would_have_been_sent(app: Dashboard) -> None:
+    session_id = talk(app)
+    tried(app, session_id)
+    app.run()
+    (stored,) = app.engine.jobs.recent(TRIAL)
+    app.at.session_state[f"lab_rows_{stored.id}_pick"] = "0"
+    app.go("lab")
+    app.at.button(key="lab_call_show").click()
+    app.run()
+    (job,) = app.engine.jobs.recent(TRIAL_CALL)
+    assert app.engine.jobs.wait(job.id, HANG_SECONDS)
+    at = app.run()
+
+    result = app.engine.jobs.job(job.id).result
+    assert result is not None
+    sent = SentCall.from_dict(result)
+    assert not sent.messages  # without compaction the last call does not fit
+    assert any("could not be made" in one.value for one in at.warning)
+
+
+def test_applying_says_what_changes_for_whom_and_can_be_undone(app: Dashboard) -> None:
+    job = tried(app, talk(app))
+    before = {"name": "ladder"}
+    app.engine.save_policy(Scope(kind="user", owner="local"), dict(before))
+    app.run()
+    app.at.session_state[f"lab_rows_{job.id}_pick"] = "3"  # the row of `pi`
+    at = app.go("lab")
+
+    changes = at.dataframe[-1].value
+    assert list(changes.columns) == ["Field", "Now", "Then"]
+    assert len(changes) == len(changed_fields(Policy.preset("ladder"), Policy.preset("pi")))
+    app.at.button(key="lab_apply").click()
+    app.run()
+    assert app.engine.store.policy(Scope(kind="user", owner="local")).overrides == {"name": "pi"}  # type: ignore[union-attr]
+    app.at.button(key="lab_undo").click()
+    at = app.run()
+
+    saved = app.engine.store.policy(Scope(kind="user", owner="local"))
+    assert saved is not None
+    assert saved.overrides == before
+    assert not [one for one in at.button if one.key == "lab_undo"]
+
+
+def test_changed_fields_join_what_a_scope_has_and_a_whole_policy_replaces_it() -> None:
+    own: JsonObject = {"name": "pi", "min_messages": 4}
+
+    assert applied_overrides(edited({"trigger_ratio": 0.6}), own) == {
+        **own,
+        "trigger_ratio": 0.6,
+    }
+    assert applied_overrides(of_preset("ladder"), own) == {"name": "ladder"}
+
+
+def test_the_charts_say_what_the_tables_say(app: Dashboard) -> None:
+    trial = trial_of(tried(app, talk(app)))
+    names = [one.name for one in trial.candidates]
+
+    rows = trial_rows(trial, names.__getitem__, "today")
+    figure = pareto_figure(trial, names.__getitem__)
+    calls = calls_figure(trial.sessions[0].tried[1], trial.sessions[0].tried[2], ["a", "b"])
+
+    assert [row["#"] for row in rows] == [1, 2, 3, 4]
+    assert figure is not None
+    dots = figure["data"][1]  # type: ignore[index]
+    assert dots["customdata"] == [1, 2, 3]
+    assert [trace["name"] for trace in calls["data"]] == ["a", "b"]  # type: ignore[attr-defined]
+    drawn = calls["data"][0]["y"]  # type: ignore[index]
+    assert drawn == [call[1] for call in trial.sessions[0].tried[1].calls]
+
+
+def test_the_same_trial_again_is_the_same_job_until_a_policy_changes(app: Dashboard) -> None:
+    session_id = talk(app)
+    job = tried(app, session_id)
+
+    assert tried(app, session_id).id == job.id
+    app.engine.save_policy(Scope(kind="user", owner="local"), {"trigger_ratio": 0.5})
+    assert tried(app, session_id).id != job.id
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_report_has_all_its_words_in_every_language(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setattr(texts, "OUTSIDE", language)
+
+    words = report_words()
+
+    for key, english in WORDS.items():
+        assert (words[key] == english) == (language == "en"), key
+        assert set(re.findall(r"{\w+}", words[key])) == set(re.findall(r"{\w+}", english))
