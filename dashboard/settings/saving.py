@@ -5,8 +5,7 @@ A value equal to the inherited one is not saved, so that it follows later change
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -183,8 +182,7 @@ def can_undo(target: Target, own: PolicyVersion | None) -> bool:
 
 def undo(target: Target) -> None:
     """Saves what a scope had before the last save on this page."""
-    with _problems_kept():
-        policy_saving.undo(target.scope, check=partial(_policy, target))
+    _succeeds(partial(policy_saving.undo, target.scope, check=partial(_policy, target)))
 
 
 def save_nothing(target: Target, field: Field) -> None:
@@ -243,23 +241,26 @@ def _save(target: Target, overrides: JsonObject) -> bool:
     """Saves a scope's own settings and keeps the way back; whether that was done."""
     if overrides == _overrides(target):
         return True
-    with _problems_kept():
+
+    def save() -> None:
         _policy(target, overrides)
         policy_saving.save(target.scope, overrides, place=_PLACE)
         st.toast(t("settings.saved"), icon=":material/check:")
-        return True
-    return False
+
+    return _succeeds(save)
 
 
-@contextmanager
-def _problems_kept() -> Iterator[None]:
-    """Keeps what an error says for the page, which shows it once."""
+def _succeeds(action: Callable[[], None]) -> bool:
+    """Whether an action raises nothing; what an error says is kept for the page."""
     try:
-        yield
+        action()
     except PolicyError as error:
         st.session_state[PROBLEM] = refusal(error)
     except ContextError as error:
         st.session_state[PROBLEM] = error_text(error)
+    else:
+        return True
+    return False
 
 
 def refusal(error: PolicyError) -> str:
