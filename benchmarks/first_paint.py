@@ -91,7 +91,7 @@ def _visit(
 ) -> Visit:
     """A server started, visited once, and ended."""
     begun = time.perf_counter()
-    with _server(database, warm_up=warm_up) as (process, address):
+    with served(database, warm_up=warm_up) as (process, address):
         listening = time.perf_counter() - begun
         page = browser.new_context(locale="en-GB").new_page()
         page.set_default_timeout(MOST_SECONDS * 1000)
@@ -104,7 +104,7 @@ def _visit(
         resident = None
         if settles or not warm_up:
             time.sleep(SETTLED_SECONDS)
-            resident = _resident_bytes(process.pid)
+            resident = resident_bytes(process.pid)
         page.context.close()
     shell, chat_input, complete = moments
     return Visit(
@@ -117,7 +117,7 @@ def _visit(
 
 
 @contextmanager
-def _server(database: str, *, warm_up: bool) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def served(database: str, *, warm_up: bool) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A dashboard that listens, on a port of its own."""
     port = _free_port()
     address = f"http://127.0.0.1:{port}"
@@ -155,7 +155,7 @@ def _wait_for(address: str) -> None:
     raise SystemExit(f"the dashboard did not start within {MOST_SECONDS:.0f} s")
 
 
-def _resident_bytes(pid: int) -> int | None:
+def resident_bytes(pid: int) -> int | None:
     """Memory of a process and all below it, as Linux tells it; None elsewhere."""
     status = Path(f"/proc/{pid}/status")
     if not status.exists():
@@ -163,7 +163,7 @@ def _resident_bytes(pid: int) -> int | None:
     lines = status.read_text(encoding="utf-8").splitlines()
     own = next((line.split()[1] for line in lines if line.startswith("VmRSS:")), "0")
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
-    return int(own) * 1024 + sum(_resident_bytes(int(child)) or 0 for child in children)
+    return int(own) * 1024 + sum(resident_bytes(int(child)) or 0 for child in children)
 
 
 def _print_times(first: Visit, later: list[Visit]) -> None:

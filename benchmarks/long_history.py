@@ -74,7 +74,7 @@ def main() -> None:
             engine, session_id = stored_session(
                 messages, path, model=MODEL, usable_tokens=options.max_tokens
             )
-            length = _grow(path / "benchmark.db", session_id, len(messages), size)
+            length = grow(path / "benchmark.db", session_id, len(messages), size)
             queries = _queries(messages, options.searches)
             works = _works(engine, session_id, is_compacted=options.compact, queries=queries)
             for name, work, rounds in works:
@@ -117,7 +117,7 @@ def _line(work: Work, rounds: int) -> str:
     return f"{times} {len(sent) / rounds:>11.0f}"
 
 
-def _grow(database: Path, session_id: str, length: int, size: int) -> int:
+def grow(database: Path, session_id: str, length: int, size: int) -> int:
     """Puts copies of all messages but the first behind them, up to `size`; the new length."""
     by = length - 1
     values: dict[str, object] = {"id": session_id, "by": by, "last": length}

@@ -16,6 +16,7 @@ from ctxcore.assembly.building import build_context
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport, PresetLosses
 from ctxcore.engine.costs import cost_of_calls, with_cost
+from ctxcore.engine.foreseeing import Foreseen
 from ctxcore.engine.requests import RebuiltRequest
 from ctxcore.engine.stories import MessageStory
 from ctxcore.engine.transcripts import transcript_of
@@ -135,6 +136,13 @@ def token_report(session: SessionInfo) -> TokenReport:
     model = found.model or default_model()
     calls = calls_of(found)
     return _token_report(database_url(), found.id, found.length, model, len(calls), calls)
+
+
+def foreseen(session: SessionInfo, policy: Policy, model: str) -> Foreseen:
+    """What a policy would make of a session; computed again if either changes."""
+    found = engine().session(session.id)
+    key = f"{stamp_of(found)} {engine().models()!r}"
+    return _foreseen(key, user_id(), found.id, repr(policy), model, policy)
 
 
 AccountView: TypeAlias = Literal["once", "now", "sent"]
@@ -257,6 +265,14 @@ def _losses_under(
 ) -> tuple[PresetLosses, ...]:
     del url, user, length, edits  # part of the key only
     return engine().losses_under(session_id, compaction_id, Policy.presets())
+
+
+@st.cache_resource(ttl="5m", max_entries=64, show_spinner=False)
+def _foreseen(
+    state: str, user: str, session_id: str, policy: str, model: str, _policy: Policy
+) -> Foreseen:
+    del state, user, policy  # part of the key only
+    return engine().foresee(session_id, _policy, model=model)
 
 
 @st.cache_data(ttl="1h", max_entries=64, show_spinner=False)

@@ -5,7 +5,7 @@ A row of a table opens by a click or by the arrow keys; no list repeats the tabl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias, TypedDict, cast
 
@@ -58,11 +58,11 @@ def chart(figure: Figure, rows: Sequence[Row], *, key: str, alt: str, csv_name: 
             csv_button(rows, key=f"{key}_csv", name=csv_name)
 
 
-def csv_button(rows: Sequence[Row], *, key: str, name: str) -> None:
+def csv_button(rows: Sequence[Row] | Callable[[], Sequence[Row]], *, key: str, name: str) -> None:
     """Offers `rows` as a CSV file, made on download."""
     st.download_button(
         t("usage.csv"),
-        data=lambda: to_csv(rows),
+        data=lambda: to_csv(rows() if callable(rows) else rows),
         file_name=name,
         mime="text/csv",
         key=key,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Final, Literal, get_args
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
@@ -124,11 +125,9 @@ def visibility(view: HistoryView, context: Context, active: Compaction | None) -
     active = active or NOTHING_COVERED
     said = SearchedText(f"{active.facts}\n{active.summary}")
     told = {seq for sentence in active.sentences for seq in sentence.seqs}
-    told |= {
-        seq
-        for seq, facts in view.facts()
-        if seq <= active.covered_until and seq not in told and any(map(said.says, facts))
-    }
+    # Facts come in the order of the messages: those behind the covered ones are not read.
+    covered = takewhile(lambda found: found[0] <= active.covered_until, view.facts())
+    told |= {seq for seq, facts in covered if seq not in told and any(map(said.says, facts))}
     hidden = {
         at + 1
         for run in context.runs

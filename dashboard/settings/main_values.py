@@ -14,9 +14,9 @@ from ctxcore.assembly.verdicts import Breakdown, make_breakdown
 from ctxcore.budget import TokenBudget
 from ctxcore.engine.foreseeing import Foreseen
 from dashboard import numbers
+from dashboard.reads import foreseen
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import session_title
-from dashboard.services import engine
 from dashboard.settings import saving
 from dashboard.settings.drafts import main_fields
 from dashboard.settings.fields import Field
@@ -45,7 +45,7 @@ def _foreseen(form: Form) -> Foreseen | None:
     """The current session under the typed values; None without messages."""
     if form.session is None or not form.session.length:
         return None
-    return engine().foresee(form.session.id, form.typed, model=form.model)
+    return foreseen(form.session, form.typed, form.model)
 
 
 def _breakdown(form: Form, foreseen: Foreseen | None) -> Breakdown:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
 from ctxcore.store.values import CallInfo, SessionInfo
 from dashboard import numbers
-from dashboard.addresses import follow, name_choice
+from dashboard.addresses import follow, name_choice, named
 from dashboard.call_view.request import show_request
 from dashboard.call_view.sizes import estimate_tokens, sent_tokens
 from dashboard.reads import last_call_with_runs
@@ -30,13 +31,15 @@ from dashboard.widgets import (
 )
 from dashboard.wording import reason_text
 
+SHOWN_TURNS = 1_000  # chosen: drawn at once; a CSV has all
+
 
 def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
     """Draws every turn, newest first, and the calls of the selected one."""
     st.subheader(t("usage.turns"))
-    newest_first = list(reversed(turns))
-    by_option = {str(turn.number): turn for turn in newest_first}
-    rows = _turn_rows(newest_first)
+    by_option = {str(turn.number): turn for turn in _shown(turns)}
+    words = _Words.of(turns)
+    rows = _turn_rows(list(by_option.values()), words)
     key = f"usage_turns_{session.id}_{len(turns)}"
     follow("turn", choice_key(key), {turn.number: str(turn.number) for turn in turns})
     chosen = table_with_choice(
@@ -46,28 +49,57 @@ def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
         alt=t("usage.turns"),
     )
     name_choice("turn", choice_key(key), int(chosen), default=len(turns))
-    csv_button(rows, key="usage_turns_csv", name="turns.csv")
+    if len(by_option) < len(turns):
+        shown, count = f"{len(by_option):,}", f"{len(turns):,}"
+        st.caption(t("usage.turns.newest", shown=shown, count=count))
+    csv_button(lambda: _turn_rows(turns[::-1], words), key="usage_turns_csv", name="turns.csv")
     _turn(session, by_option[chosen])
 
 
-def _turn_rows(turns: Sequence[TurnUsage]) -> list[Row]:
-    """One row per turn; texts are looked up once, since there may be thousands of rows."""
-    names = (
-        t("usage.turn"),
-        t("usage.said"),
-        t("usage.state"),
-        t("usage.figure.calls"),
-        t("usage.mode.context"),
-        t("usage.figure.sent"),
-        t("usage.figure.cached"),
-        t("usage.figure.output"),
-        t("usage.figure.cost"),
-        t("usage.compactions"),
-    )
-    kinds = {turn.state or "recorded" for turn in turns}
-    states = {state: t(f"usage.state.{state}") for state in kinds}
-    unknown = t("common.unknown")
-    return [dict(zip(names, _turn_cells(turn, states, unknown), strict=True)) for turn in turns]
+def _shown(turns: Sequence[TurnUsage]) -> list[TurnUsage]:
+    """The newest turns, newest first, and the one that the address names."""
+    place = named("turn")
+    named_one = [turn for turn in turns[:-SHOWN_TURNS] if turn.number == place]
+    return [*turns[-SHOWN_TURNS:][::-1], *named_one]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """The texts of the table, looked up once: there may be thousands of rows.
+
+    A file is made outside of the page, which knows its language.
+    """
+
+    names: tuple[str, ...]
+    states: Mapping[str, str]
+    unknown: str
+
+    @classmethod
+    def of(cls, turns: Sequence[TurnUsage]) -> _Words:
+        kinds = {turn.state or "recorded" for turn in turns}
+        return cls(
+            names=(
+                t("usage.turn"),
+                t("usage.said"),
+                t("usage.state"),
+                t("usage.figure.calls"),
+                t("usage.mode.context"),
+                t("usage.figure.sent"),
+                t("usage.figure.cached"),
+                t("usage.figure.output"),
+                t("usage.figure.cost"),
+                t("usage.compactions"),
+            ),
+            states={state: t(f"usage.state.{state}") for state in kinds},
+            unknown=t("common.unknown"),
+        )
+
+
+def _turn_rows(turns: Sequence[TurnUsage], words: _Words) -> list[Row]:
+    return [
+        dict(zip(words.names, _turn_cells(turn, words.states, words.unknown), strict=True))
+        for turn in turns
+    ]
 
 
 def _turn_cells(turn: TurnUsage, states: Mapping[str, str], unknown: str) -> Sequence[object]:

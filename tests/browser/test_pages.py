@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope, SessionInfo
+from dashboard.page_registry import PAGES
 from tests.browser.conftest import Server
 from tests.browser.test_chat import open_details
 from tests.small_transcript import claude_code_lines
@@ -53,7 +54,7 @@ def test_a_deep_link_shows_the_page_in_its_shell(page: Page, server: Server, nam
 
     expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
     expect(page.locator(".st-key-shell_session input")).to_have_value(f"Deep {name}")
-    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(9)
+    expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(len(list(PAGES.values())))
 
 
 def test_a_row_opens_by_a_click_and_by_the_arrow_keys(page: Page, server: Server) -> None:

@@ -15,6 +15,7 @@ from ctxcore.store.values import Scope, SessionInfo
 from dashboard.demos import demos, prepare_readers
 from tests.browser.conftest import Server, fresh_page
 from tests.browser.tours import Tour
+from tests.limits import BROWSER_SECONDS
 from tests.tour_transcripts import write_transcripts
 
 pytestmark = pytest.mark.browser
@@ -67,7 +68,7 @@ def test_a_forgotten_fact_from_the_complaint_to_the_applied_policy(
     tour.shot()
     tour.click(start)
     presets = screen.locator(f'[class*="st-key-story_{session.id}"][class*="_presets_table"]')
-    expect(presets).to_be_visible(timeout=60_000)
+    expect(presets).to_be_visible(timeout=BROWSER_SECONDS * 1_000)
     tour.click_row(presets, 1)  # the first is in force
     apply = screen.locator(f'[class*="st-key-story_{session.id}"][class*="_apply"] button')
     expect(apply).to_be_visible()
@@ -80,7 +81,8 @@ def test_a_forgotten_fact_from_the_complaint_to_the_applied_policy(
     tour.go("Chat")
     question = screen.locator('[data-testid="stChatInputTextArea"]')
     tour.type(question, "What is the batch size?")
-    expect(screen.get_by_text("50. It was 200").last).to_be_visible()
+    expect(screen.get_by_text("Found in messages recalled for this question.")).to_be_visible()
+    expect(screen.get_by_text("It was 200").last).to_be_visible()
     tour.shot()
     tour.end()
 

@@ -15,6 +15,8 @@ from ctxcore.store.sql import open_store
 from ctxcore.tokens.catalog import READER_WINDOWS
 from dashboard.chat_page import actions
 from dashboard.demos import answers, demos, offer_demos, tries_of
+from dashboard.guide import comparing_page
+from dashboard.page_registry import PAGES
 from dashboard.texts import languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 
@@ -86,7 +88,7 @@ def test_the_guide_advances_by_what_is_done(app: Dashboard, language: str) -> No
     app.run()
     assert translate("guide.compare.do", language) in app.texts()
 
-    app.go("compaction")
+    app.go(comparing_page(PAGES))
     app.go("chat")
     assert translate("guide.end", language) in app.texts()
 
