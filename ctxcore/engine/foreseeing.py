@@ -10,13 +10,14 @@ from ctxcore.compaction.plans import CompactionPlan
 from ctxcore.compaction.triggers import Trigger, find_trigger, measure, overflow
 from ctxcore.engine.proposals import Proposals
 from ctxcore.engine.services import EngineServices
+from ctxcore.plain import Plain
 from ctxcore.policy.fields import fields_of
 from ctxcore.policy.layers import to_json
 from ctxcore.policy.values import Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Foreseen:
+class Foreseen(Plain):
     """A session under a policy: its next call as it stands, and the compaction that is due."""
 
     context: Context

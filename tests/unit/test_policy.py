@@ -28,6 +28,7 @@ WRONG: dict[str, object] = {
     "upper_tokens": 0,
     "remaining_ratio": 1.5,
     "max_turns": 2.0,
+    "delete_after_days": 0,
     "summary_marker": "!",
     "min_messages": -1,
     "first_min_messages": -1,

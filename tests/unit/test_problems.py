@@ -66,6 +66,7 @@ from ctxcore.reasons.storage_problems import (
     ExportProblem,
     FileProblem,
     RecordCode,
+    RuleProblem,
     SettingProblem,
     TurnProblem,
 )
@@ -235,6 +236,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "turn.not_allowed",
         {"what": AccessCode.SESSION(id="s1"), "user": "ben"},
         "'ben' has no access to session 's1'; ask its owner or an operator for access",
+    ),
+    (
+        engine_errors.RuleError(problem=RuleProblem.NOT_SAID(number=3, text="Be brief.")),
+        "rule.not_said",
+        {"number": 3, "text": "Be brief."},
+        "message 3 does not say 'Be brief.'",
     ),
     (
         engine_errors.StaleProposalError(changed=ChangeCode.MARK()),
