@@ -1,4 +1,4 @@
-"""Reason codes of the dashboard: program errors, values of form inputs, texts that people give."""
+"""Reason codes of the dashboard: program errors, inputs of forms, given texts, undo."""
 
 from __future__ import annotations
 
@@ -51,3 +51,16 @@ class GivenProblem(Code):
 
 class GivenError(ContextError):
     """A text or file that a person gave cannot be used."""
+
+
+class UndoProblem(Code):
+    """Why something saved is not taken back."""
+
+    SAVED_SINCE = (
+        "undo.saved_since",
+        "not undone: these settings were changed again since; Settings lists their versions",
+    )
+
+
+class UndoError(ContextError):
+    """Something saved cannot be taken back."""

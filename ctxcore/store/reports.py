@@ -167,10 +167,8 @@ class Reports(Area):
             is_postgres = connection.dialect.name == "postgresql"
             new = insert_postgres(ALERT) if is_postgres else insert_sqlite(ALERT)
             once = new.values(**row).on_conflict_do_nothing(index_elements=["cause"])
-            if connection.execute(once).rowcount == 0:
-                return None
-            found = select(ALERT).where(ALERT.c.cause == cause)
-            return to_alert(connection.execute(found).mappings().one())
+            raised = connection.execute(once.returning(ALERT)).mappings().one_or_none()
+            return to_alert(raised) if raised else None
 
     def alerts(self, *, unseen: bool = False, limit: int = 200) -> list[Alert]:
         found = select(ALERT)

@@ -1,49 +1,32 @@
-"""Applies a candidate to oneself, a user or a group: what changes for whom, and undo.
-
-Nothing is lost: every policy that was in force remains a version, and undo saves the former one
-again.
-"""
+"""Applies a candidate to oneself, a user or a group: what changes for whom, and undo."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
 from ctxcore.json_types import JsonObject
-from ctxcore.policy.fields import fields_of
+from ctxcore.policy.changes import FieldChange, changed_fields
 from ctxcore.policy.layers import PRESET_FIELD
-from ctxcore.policy.values import Policy
+from ctxcore.settings.writing import whole_policy
 from ctxcore.store.values import PolicyVersion, Scope, UserInfo
 from ctxcore.trials.candidates import Candidate
 from dashboard.lab_page.choosing import candidate_name
+from dashboard.policy_saving import Saved, save_from_button, show_saved
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
-from dashboard.settings.inputs import field_name, value_text
+from dashboard.settings.policy_changes import show_changes
 from dashboard.settings.scopes import Target, layered, target_of
 from dashboard.texts import t
-from dashboard.widgets import Row, plain_table, report_errors, show_problem
 
-_PROBLEM = "lab_apply_problem"
-_APPLIED = "lab_applied"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    """What was applied, and what undo saves again."""
-
-    scope: Scope
-    version_id: int
-    name: str
-    before: JsonObject
+_PLACE = "lab"
 
 
 def show_applying(candidate: Candidate) -> None:
     """Draws for whom, what would change, and the buttons."""
     st.subheader(t("lab.apply"))
-    show_problem(_PROBLEM)
-    _undo()
+    show_saved(_PLACE, _saved_text)
     if candidate.kind in ("none", "today"):
         st.caption(t(f"lab.apply.{candidate.kind}"))
         return
@@ -58,14 +41,14 @@ def show_applying(candidate: Candidate) -> None:
     if not changes:
         st.info(t("lab.apply.same"), icon=":material/check:")
         return
-    plain_table(changes, alt=t("lab.apply.changes"))
+    show_changes(changes, alt=t("lab.apply.changes"))
     st.button(
         t("lab.apply.save", policy=plain_label(candidate_name(candidate), max_chars=40)),
         key="lab_apply",
         type="primary",
         icon=":material/check:",
-        on_click=_apply,
-        args=(target.scope, overrides, candidate.name),
+        on_click=save_from_button,
+        args=(target.scope, overrides, _PLACE, candidate.name),
     )
 
 
@@ -74,11 +57,6 @@ def applied_overrides(candidate: Candidate, own: JsonObject) -> JsonObject:
     if candidate.extends_today and PRESET_FIELD not in candidate.overrides:
         return {**own, **candidate.overrides}
     return dict(candidate.overrides)
-
-
-def changed_fields(before: Policy, after: Policy) -> list[str]:
-    """The fields in which two policies differ, the preset first."""
-    return [name for name in fields_of(Policy) if getattr(before, name) != getattr(after, name)]
 
 
 def _whom(users: Sequence[UserInfo]) -> tuple[Target | None, list[str]]:
@@ -111,19 +89,13 @@ def _who(option: str, names: Mapping[str, str]) -> str:
     return t(f"lab.apply.{kind}", name=names.get(owner, owner))
 
 
-def _changes(target: Target, own: PolicyVersion | None, overrides: JsonObject) -> list[Row]:
+def _changes(target: Target, own: PolicyVersion | None, overrides: JsonObject) -> list[FieldChange]:
+    """The fields of the whole policy that would be others."""
     work = engine()
     parents = work.store.policies(target.parents) if target.parents else []
     before = layered(parents, own, work.layers).policy
     after = layered(parents, _version(target.scope, overrides), work.layers).policy
-    return [
-        {
-            t("lab.apply.field"): field_name(name),
-            t("lab.apply.from"): value_text(name, getattr(before, name)),
-            t("lab.apply.to"): value_text(name, getattr(after, name)),
-        }
-        for name in changed_fields(before, after)
-    ]
+    return changed_fields(whole_policy(before), whole_policy(after))
 
 
 def _version(scope: Scope, overrides: JsonObject) -> PolicyVersion:
@@ -134,33 +106,5 @@ def _version(scope: Scope, overrides: JsonObject) -> PolicyVersion:
     )
 
 
-@report_errors(_PROBLEM)
-def _apply(scope: Scope, overrides: JsonObject, name: str) -> None:
-    before = engine().store.policy(scope)
-    saved = engine().save_policy(scope, overrides)
-    st.session_state[_APPLIED] = Applied(
-        scope=scope, version_id=saved.id, name=name, before=before.overrides if before else {}
-    )
-
-
-def _undo() -> None:
-    """Offers to take the last application back, as long as nothing was saved since."""
-    applied: Applied | None = st.session_state.get(_APPLIED)
-    if applied is None:
-        return
-    now = engine().store.policy(applied.scope)
-    if now is None or now.id != applied.version_id:
-        st.session_state.pop(_APPLIED)
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="lab_applied_note"):
-        st.success(
-            t("lab.apply.done", policy=plain_label(applied.name, max_chars=60)),
-            icon=":material/check_circle:",
-        )
-        st.button(t("lab.apply.undo"), key="lab_undo", icon=":material/undo:", on_click=_take_back)
-
-
-@report_errors(_PROBLEM)
-def _take_back() -> None:
-    applied: Applied = st.session_state.pop(_APPLIED)
-    engine().save_policy(applied.scope, applied.before)
+def _saved_text(saved: Saved) -> str:
+    return t("lab.apply.done", policy=plain_label(saved.label, max_chars=60))

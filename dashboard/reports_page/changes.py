@@ -8,8 +8,7 @@ import streamlit as st
 
 from ctxcore.store.values import PolicyChange
 from dashboard.services import engine
-from dashboard.settings.applying import change_text
-from dashboard.settings.inputs import field_name
+from dashboard.settings.policy_changes import change_row
 from dashboard.settings.scope_choice import scope_name, user_names
 from dashboard.texts import t
 from dashboard.widgets import Row, csv_button, empty_state, plain_table
@@ -41,9 +40,7 @@ def change_rows(changes: Sequence[PolicyChange], names: Mapping[str, str]) -> li
             t("reports.at"): f"{change.version.created_at:%Y-%m-%d %H:%M}",
             t("reports.by"): names.get(change.version.created_by, change.version.created_by),
             t("settings.deviations.who"): scope_name(change.version.scope, names),
-            t("settings.deviations.field"): field_name(field.field),
-            t("reports.before"): change_text(field, is_after=False),
-            t("reports.after"): change_text(field, is_after=True),
+            **change_row(field),
         }
         for change in changes
         for field in change.fields

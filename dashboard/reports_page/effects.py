@@ -8,8 +8,8 @@ from ctxcore.engine.policy_effects import LEAST_CALLS, PolicyFigures, VersionEff
 from dashboard import numbers
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
-from dashboard.settings.applying import change_text
 from dashboard.settings.inputs import field_name
+from dashboard.settings.policy_changes import change_text
 from dashboard.settings.scope_choice import pick_scope
 from dashboard.texts import about, language, t
 from dashboard.widgets import Row, csv_button, empty_state, plain_table

@@ -9,17 +9,20 @@ import streamlit as st
 from ctxcore.engine.shadow import SWITCH, ShadowResult
 from ctxcore.policy.changes import changed_fields
 from dashboard import numbers
+from dashboard.policy_saving import save_from_button, show_saved
 from dashboard.reports_page.people import pick_user
 from dashboard.services import engine
-from dashboard.settings.applying import apply_change, show_applied, show_changes
-from dashboard.settings.scope_choice import scope_name, user_names
+from dashboard.settings.policy_changes import show_changes
+from dashboard.settings.scope_choice import saved_text, scope_name, user_names
 from dashboard.texts import t
 from dashboard.widgets import Row, csv_button, empty_state, plain_table
+
+_PLACE = "reports_shadow"
 
 
 def show_shadow() -> None:
     """Draws the results, and what switching on would change."""
-    show_applied()
+    show_saved(_PLACE, saved_text)
     user = pick_user("reports_shadow_user")
     results = engine().reports.shadow(user)
     names = user_names()
@@ -83,6 +86,6 @@ def _switches(user: str | None, names: Mapping[str, str]) -> None:
                 key=f"reports_switch_{switch.scope.kind}_on",
                 type="primary",
                 icon=":material/play_arrow:",
-                on_click=apply_change,
-                args=(switch.scope, switch.before, switch.after),
+                on_click=save_from_button,
+                args=(switch.scope, switch.after, _PLACE),
             )

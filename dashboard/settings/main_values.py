@@ -174,7 +174,7 @@ def _buttons(form: Form) -> None:
             args=(form.target,),
         )
         st.button(
-            t("settings.main.undo"),
+            t("common.undo"),
             key="settings_undo",
             icon=":material/undo:",
             help=t("settings.main.undo.help"),

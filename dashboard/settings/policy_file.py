@@ -7,17 +7,20 @@ import streamlit as st
 from ctxcore.errors import ContextError
 from ctxcore.store.values import Scope
 from dashboard.codes import GivenError, GivenProblem
+from dashboard.policy_saving import save_from_button, show_saved
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
-from dashboard.settings.applying import apply_change, show_applied, show_changes
-from dashboard.settings.scope_choice import pick_scope
+from dashboard.settings.policy_changes import show_changes
+from dashboard.settings.scope_choice import pick_scope, saved_text
 from dashboard.texts import t
 from dashboard.wording import error_text
+
+_PLACE = "settings_file"
 
 
 def show_policy_file() -> None:
     """Draws the download and the upload for one scope."""
-    show_applied()
+    show_saved(_PLACE, saved_text)
     scope = pick_scope("settings_file_scope")
     _download(scope)
     _upload(scope)
@@ -65,8 +68,8 @@ def _upload(scope: Scope) -> None:
         key="settings_file_save",
         type="primary",
         icon=":material/save:",
-        on_click=apply_change,
-        args=(scope, draft.before, draft.after),
+        on_click=save_from_button,
+        args=(scope, draft.after, _PLACE),
     )
 
 

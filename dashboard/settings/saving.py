@@ -5,6 +5,9 @@ A value equal to the inherited one is not saved, so that it follows later change
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from ctxcore.engine.policies import merge_layers
@@ -16,6 +19,7 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import Fact, Reason
 from ctxcore.store.values import PolicyVersion
+from dashboard import policy_saving
 from dashboard.codes import TypedCode
 from dashboard.services import engine
 from dashboard.settings.drafts import draft_of, keep_draft, with_draft
@@ -27,7 +31,7 @@ from dashboard.wording import error_text, reason_text
 
 PROBLEM = "settings_problem"
 _REFUSED = "settings_refused"
-_UNDO = "settings_undo_to"
+_PLACE = "settings"
 
 _TYPED: dict[str, TypedCode] = {
     AllowedCode.BESIDE: TypedCode.BESIDE,
@@ -173,18 +177,12 @@ def _forget_refusal(key: str) -> None:
 
 def can_undo(target: Target, own: PolicyVersion | None) -> bool:
     """Whether the newest version of a scope was saved on this page."""
-    known = st.session_state.get(_UNDO, {}).get(target.scope)
-    return known is not None and own is not None and known[0] == own.id
+    return policy_saving.can_undo(target.scope, own, place=_PLACE)
 
 
 def undo(target: Target) -> None:
     """Saves what a scope had before the last save on this page."""
-    known = dict(st.session_state.get(_UNDO, {}))
-    _, before = known.pop(target.scope)
-    if _save(target, before):
-        known = dict(st.session_state[_UNDO])
-        known.pop(target.scope, None)
-        st.session_state[_UNDO] = known
+    _succeeds(partial(policy_saving.undo, target.scope, check=partial(_policy, target)))
 
 
 def save_nothing(target: Target, field: Field) -> None:
@@ -241,20 +239,26 @@ def _save_one(target: Target, field: str, value: JsonValue) -> None:
 
 def _save(target: Target, overrides: JsonObject) -> bool:
     """Saves a scope's own settings and keeps the way back; whether that was done."""
-    before = _overrides(target)
-    if overrides == before:
+    if overrides == _overrides(target):
         return True
-    try:
+
+    def save() -> None:
         _policy(target, overrides)
-        saved = engine().save_policy(target.scope, overrides)
+        policy_saving.save(target.scope, overrides, place=_PLACE)
+        st.toast(t("settings.saved"), icon=":material/check:")
+
+    return _succeeds(save)
+
+
+def _succeeds(action: Callable[[], None]) -> bool:
+    """Whether an action raises nothing; what an error says is kept for the page."""
+    try:
+        action()
     except PolicyError as error:
         st.session_state[PROBLEM] = refusal(error)
     except ContextError as error:
         st.session_state[PROBLEM] = error_text(error)
     else:
-        known = st.session_state.get(_UNDO, {})
-        st.session_state[_UNDO] = {**known, target.scope: (saved.id, before)}
-        st.toast(t("settings.saved"), icon=":material/check:")
         return True
     return False
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from ctxcore.store.values import Scope
+from dashboard.policy_saving import Saved
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, session_title
 from dashboard.services import engine
@@ -35,6 +36,11 @@ def user_names() -> dict[str, str]:
     me = engine().user()
     known = engine().users() if me.is_operator else [me]
     return {user.id: user.name or user.id for user in known}
+
+
+def saved_text(saved: Saved) -> str:
+    """That a policy was saved, and for whom."""
+    return t("reports.applied", who=plain_label(scope_name(saved.scope, user_names())))
 
 
 def _options() -> dict[str, str]:

@@ -12,6 +12,7 @@ from ctxcore.replay.message_fates import MessageFate
 from ctxcore.store.values import JobInfo, Scope, SessionInfo
 from dashboard import numbers
 from dashboard.job_view import follow_job
+from dashboard.policy_saving import Saved, save, show_saved
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
@@ -19,8 +20,6 @@ from dashboard.widgets import Row, report_errors, show_problem, table_with_choic
 from dashboard.wording import error_text, reason_text
 
 PROBLEM = "story_problem"
-_BEFORE = "story_policy_before"
-"""The session, the preset in use since, and the session's own settings before that."""
 
 
 def show_pin(session_id: str, seq: int, *, key: str) -> None:
@@ -90,7 +89,7 @@ def _fates(session: SessionInfo, fates: Sequence[MessageFate], *, key: str) -> N
     opened = table_with_choice(rows, names, key=f"{key}_presets", alt=t("story.presets"))
     if opened != names[0]:  # the first is in force
         _offer(session, opened, key=key)
-    _undo_button(session.id, key=key)
+    show_saved(_place(session.id), _saved_text)
 
 
 def _row(fate: MessageFate, *, is_own: bool) -> Row:
@@ -154,28 +153,13 @@ def _scope(session_id: str) -> Scope:
 def _apply(session_id: str, preset: str) -> None:
     stored = engine().store.policy(_scope(session_id))
     before: JsonObject = dict(stored.overrides) if stored else {}
-    engine().save_policy(_scope(session_id), {**before, **_named(preset)})
-    st.session_state[_BEFORE] = (session_id, preset, before)
+    overrides = {**before, **_named(preset)}
+    save(_scope(session_id), overrides, place=_place(session_id), label=preset)
 
 
-def _undo_button(session_id: str, *, key: str) -> None:
-    """Draws the way back from a policy that was tried in this session."""
-    of, preset, before = st.session_state.get(_BEFORE, (None, "", {}))
-    if of != session_id:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}_tried"):
-        st.caption(f":material/check: {t('story.try.done', name=plain_label(preset))}")
-        st.button(
-            t("story.try.undo"),
-            key=f"{key}_undo",
-            icon=":material/undo:",
-            on_click=_undo,
-            args=(session_id, before),
-        )
+def _place(session_id: str) -> str:
+    return f"story_{session_id}"
 
 
-@report_errors(PROBLEM)
-def _undo(session_id: str, before: JsonObject) -> None:
-    engine().save_policy(_scope(session_id), before)
-    st.session_state.pop(_BEFORE, None)
-    st.toast(t("story.try.undone"), icon=":material/undo:")
+def _saved_text(saved: Saved) -> str:
+    return t("story.try.done", name=plain_label(saved.label))

@@ -552,12 +552,20 @@ def test_a_preset_of_the_story_is_tried_in_the_session_and_undone(app: Dashboard
     assert app.engine.policy(session.id).policy.name == chosen
     assert app.engine.policy(session.id).policy.reserve_tokens == 300
 
-    app.at.button(key=f"{key}_undo").click().run()
+    undo = f"story_{session.id}_undo"
+    app.at.button(key=undo).click().run()
     app.check()
     assert app.engine.policy(session.id).policy.name == "default"
     stored = app.engine.store.policy(scope)
     assert stored is not None
     assert stored.overrides == {"reserve_tokens": 300}
+
+    app.at.button(key=f"{key}_apply").click().run()
+    app.engine.save_policy(scope, {"reserve_tokens": 500})
+    app.at.button(key=undo).click().run()
+    assert app.engine.policy(session.id).policy.reserve_tokens == 500
+    assert "Not undone" in app.texts()
+    assert not [one for one in app.at.button if one.key == undo]
 
 
 def test_another_session_is_shown_from_its_end(app: Dashboard) -> None:

@@ -10,13 +10,14 @@ import pytest
 
 from ctxcore.engine.trials import TRIAL, TRIAL_CALL, start_trial
 from ctxcore.json_types import JsonObject
+from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import JobInfo, Scope
 from ctxcore.trials.candidates import edited, last_messages, no_compaction, of_preset, today
 from ctxcore.trials.report import WORDS
 from ctxcore.trials.values import SentCall, Trial
 from dashboard import texts
-from dashboard.lab_page.applying import applied_overrides, changed_fields
+from dashboard.lab_page.applying import applied_overrides
 from dashboard.lab_page.charts import calls_figure, pareto_figure, trial_rows
 from dashboard.lab_page.results import report_words
 from tests.dashboard_app import Dashboard, open_dashboard
@@ -154,8 +155,10 @@ def test_applying_says_what_changes_for_whom_and_can_be_undone(app: Dashboard) -
     at = app.go("lab")
 
     changes = at.dataframe[-1].value
-    assert list(changes.columns) == ["Field", "Now", "Then"]
-    assert len(changes) == len(changed_fields(Policy.preset("ladder"), Policy.preset("pi")))
+    assert list(changes.columns) == ["Setting", "Before", "After"]
+    ladder, pi = Policy.preset("ladder"), Policy.preset("pi")
+    different = [name for name in fields_of(Policy) if getattr(ladder, name) != getattr(pi, name)]
+    assert len(changes) == len(different)
     app.at.button(key="lab_apply").click()
     app.run()
     assert app.engine.store.policy(Scope(kind="user", owner="local")).overrides == {"name": "pi"}  # type: ignore[union-attr]

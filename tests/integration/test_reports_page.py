@@ -154,7 +154,7 @@ def test_shadow_mode_is_switched_on_with_a_preview_and_taken_back(
     app.run()
     assert app.engine.store.policy(ME).overrides == FOLDING  # type: ignore[union-attr]
     assert not [one for one in at.button if one.key == "reports_switch_user_on"]
-    at.button(key="applying_undo").click()
+    at.button(key="reports_shadow_undo").click()
     app.run()
     assert app.engine.store.policy(ME).overrides["is_shadow"] is True  # type: ignore[union-attr]
     assert [one for one in at.button if one.key == "reports_switch_user_on"]
@@ -168,7 +168,7 @@ def test_undo_leaves_what_was_saved_since(app: Dashboard) -> None:
     app.run()
     app.engine.save_policy(ME, {"trigger_ratio": 0.4})
 
-    at.button(key="applying_undo").click()
+    at.button(key="reports_shadow_undo").click()
     app.run()
 
     assert app.engine.store.policy(ME).overrides == {"trigger_ratio": 0.4}  # type: ignore[union-attr]
@@ -258,7 +258,7 @@ def test_a_policy_is_shown_as_a_file_and_one_that_is_uploaded_is_previewed_first
     at.button(key="settings_file_save").click()
     app.run()
     assert app.engine.store.policy(ME).overrides == {"trigger_ratio": 0.7}  # type: ignore[union-attr]
-    at.button(key="applying_undo").click()
+    at.button(key="settings_file_undo").click()
     app.run()
     assert app.engine.store.policy(ME).overrides == {"trigger_ratio": 0.6}  # type: ignore[union-attr]
 

@@ -117,6 +117,20 @@ def test_typed_values_are_saved_together_discarded_or_taken_back(app: Dashboard)
     assert at.button(key="settings_undo").disabled
 
 
+def test_undo_keeps_what_was_saved_elsewhere_since(app: Dashboard) -> None:
+    at = opened(app)
+    drafted(app, "trigger_ratio", "60 %")
+    at.button(key="settings_save").click().run()
+    app.engine.save_policy(MINE, {"trigger_ratio": 0.4})
+
+    at.button(key="settings_undo").click().run()
+    app.check()
+
+    assert overrides(app) == {"trigger_ratio": 0.4}
+    assert "Not undone" in app.texts()
+    assert at.button(key="settings_undo").disabled
+
+
 @pytest.mark.parametrize("language", languages())
 def test_the_current_session_says_what_would_happen_to_it(
     app: Dashboard, language: Language
