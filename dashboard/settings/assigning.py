@@ -17,6 +17,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope, UserInfo
+from dashboard.codes import UndoError, UndoProblem
 from dashboard.services import engine
 from dashboard.settings.fields import FIELDS, Field
 from dashboard.settings.inputs import draw_input, field_name, preset_line, value_text
@@ -182,16 +183,12 @@ def _own(scopes: Sequence[Scope]) -> dict[Scope, JsonObject]:
 
 def _take_back() -> None:
     """Saves for each what it had before, for all or, if one was changed again, for nobody."""
-    done: list[Assigned] = st.session_state[_DONE]
+    done: list[Assigned] = st.session_state.pop(_DONE)
     newest = engine().store.policies([one.scope for one in done])
-    for one, own in zip(done, newest, strict=True):
-        if own is None or own.id != one.version_id:
-            st.session_state.pop(_DONE)
-            st.session_state[_PROBLEM] = t("reports.undo.late")
-            return
     with report_errors(_PROBLEM):
+        if [one.version_id for one in done] != [own.id if own else None for own in newest]:
+            raise UndoError(UndoProblem.SAVED_SINCE())
         engine().save_policies({one.scope: one.before for one in done})
-        st.session_state.pop(_DONE)
         st.session_state[_UNDONE] = len(done)
 
 
@@ -204,7 +201,7 @@ def _results() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="settings_assign_bar"):
         st.success(t("settings.assign.done", count=len(done)), icon=":material/check:", width=520)
         st.button(
-            t("reports.undo"),
+            t("common.undo"),
             key="settings_assign_undo",
             icon=":material/undo:",
             on_click=_take_back,

@@ -19,7 +19,7 @@ from ctxcore.store.values import Scope, SessionInfo
 from dashboard.demos import demos, prepare_readers
 from tests.browser.conftest import Server, fresh_page
 from tests.browser.tours import Tour
-from tests.engines import ended
+from tests.engines import ended, quiet_litellm
 from tests.histories import assistant, user
 from tests.limits import BROWSER_SECONDS
 from tests.tour_transcripts import write_transcripts
@@ -33,6 +33,7 @@ SUPPORT = Scope(kind="group", owner="support")
 
 @pytest.fixture
 def screen(browser: Browser) -> Iterator[Page]:
+    quiet_litellm()  # the engines of the tests answer in this process
     with fresh_page(browser, viewport=SCREEN, locale="en-GB") as opened:
         yield opened
 
@@ -193,7 +194,7 @@ def thirty_users(server: Server) -> Iterator[Callable[[], None]]:
     def talk() -> None:
         for engine, session_id in sessions:
             for question in ("Which orders are late?", "And which were sent?"):
-                ended(engine.chat(session_id, question))
+                assert ended(engine.chat(session_id, question)).error is None
                 engine.wait(session_id)
 
     try:
