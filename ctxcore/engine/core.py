@@ -1042,21 +1042,23 @@ class ContextEngine:
             PolicyError: a field is unknown or a value is outside its range.
             NotAllowedError: it is another user's, and this user is no operator.
         """
-        (version,) = self.save_policies([scope], overrides)
+        (version,) = self.save_policies({scope: overrides})
         return version
 
-    def save_policies(self, scopes: Sequence[Scope], overrides: JsonObject) -> list[PolicyVersion]:
-        """Saves the same overrides for many scopes, all or none; they replace what each had.
+    def save_policies(self, overrides: Mapping[Scope, JsonObject]) -> list[PolicyVersion]:
+        """Saves the overrides of many scopes, all or none; they replace what each had.
+
+        Returns their new versions in the same order.
 
         Raises:
             PolicyError: a field is unknown or a value is outside its range.
             NotAllowedError: one is another user's, and this user is no operator.
         """
-        for scope in scopes:
+        for scope, own in overrides.items():
             self._services.check_scope(scope)
-        to_policy(overrides)
+            to_policy(own)
         return self._store.save_policies(
-            scopes, overrides, by=self._services.user_id, at=self._services.clock()
+            overrides, by=self._services.user_id, at=self._services.clock()
         )
 
     def deviations(self) -> list[Deviation]:

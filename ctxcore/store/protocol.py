@@ -526,9 +526,9 @@ class SessionStore(Protocol):
         """Saves a new version of a scope's overrides; empty `overrides` reset them."""
 
     def save_policies(
-        self, scopes: Sequence[Scope], overrides: JsonObject, *, by: str, at: datetime
+        self, overrides: Mapping[Scope, JsonObject], *, by: str, at: datetime
     ) -> list[PolicyVersion]:
-        """Saves the same overrides for each of `scopes`, all or none."""
+        """Saves the overrides of each scope, all or none; the versions in the same order."""
 
     def policy(self, scope: Scope) -> PolicyVersion | None:
         """The newest version of a scope; None if it was never saved."""

@@ -6,7 +6,7 @@ only move that pointer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime
 from operator import attrgetter
@@ -321,23 +321,25 @@ class Policies(Area):
     def save_policy(
         self, scope: Scope, overrides: JsonObject, *, by: str, at: datetime
     ) -> PolicyVersion:
-        (version,) = self.save_policies([scope], overrides, by=by, at=at)
+        (version,) = self.save_policies({scope: overrides}, by=by, at=at)
         return version
 
     def save_policies(
-        self, scopes: Sequence[Scope], overrides: JsonObject, *, by: str, at: datetime
+        self, overrides: Mapping[Scope, JsonObject], *, by: str, at: datetime
     ) -> list[PolicyVersion]:
-        keys = sorted(set(map(_key_of, scopes)))  # in one order: savers cannot deadlock
+        bodies = {_key_of(scope): body for scope, body in overrides.items()}
+        keys = sorted(bodies)  # in one order: savers cannot deadlock
         if not keys:
             return []
         with self._database.write() as connection:
             for key in keys:
                 lock_name(connection, f"policy:{':'.join(key)}")
             known = {_key_of(found.scope): found.version for found in _newest(connection, keys)}
-            new = {"body": overrides, "created_by": by, "created_at": at}
+            new = {"created_by": by, "created_at": at}
             rows = [
                 {
                     **new,
+                    "body": bodies[kind, owner, model],
                     "scope": kind,
                     "owner": owner,
                     "model": model,
@@ -347,7 +349,7 @@ class Policies(Area):
             ]
             connection.execute(insert(POLICY), rows)
             saved = {version.scope: version for version in _newest(connection, keys)}
-        return [saved[scope] for scope in scopes]
+        return [saved[scope] for scope in overrides]
 
     def policy(self, scope: Scope) -> PolicyVersion | None:
         return self._first(_versions(scope).limit(1), to_policy_version)

@@ -1,11 +1,13 @@
 """The view of assignments: a table of deviations, and thresholds for many users at once.
 
-For operators. What is assigned replaces what each user or group had; their versions remain.
+For operators. What is assigned replaces what each user or group had; their versions remain, and one
+button saves the former values again while nothing else was saved for any of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -15,18 +17,29 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope, UserInfo
+from dashboard.codes import UndoError, UndoProblem
 from dashboard.services import engine
 from dashboard.settings.fields import FIELDS, Field
 from dashboard.settings.inputs import draw_input, field_name, preset_line, value_text
 from dashboard.settings.saving import refusal, typed
 from dashboard.settings.scopes import layered
 from dashboard.texts import t
-from dashboard.widgets import Row, csv_button, empty_state, plain_table, show_problem
+from dashboard.widgets import Row, csv_button, empty_state, plain_table, report_errors, show_problem
 from dashboard.wording import error_text
 
 _PROBLEM = "settings_assign_problem"
 _DONE = "settings_assign_done"
+_UNDONE = "settings_assign_undone"
 _WHO, _PRESET, _CHOSEN = "settings_assign_who", "settings_assign_preset", "settings_assign_fields"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assigned:
+    """What was saved for one user or group, with what it had before."""
+
+    scope: Scope
+    before: JsonObject
+    version_id: int
 
 
 def show_assigning() -> None:
@@ -150,19 +163,49 @@ def _assign() -> None:
         for field in FIELDS:
             if field.name in chosen:
                 overrides[field.name] = typed(field, st.session_state[_key(field)])
-        engine().save_policies(scopes, overrides)
+        former = _own(scopes)
+        saved = engine().save_policies(dict.fromkeys(scopes, overrides))
     except PolicyError as error:
         st.session_state[_PROBLEM] = refusal(error)
     except ContextError as error:
         st.session_state[_PROBLEM] = error_text(error)
     else:
-        st.session_state[_DONE] = len(scopes)
+        st.session_state[_DONE] = [
+            Assigned(scope=scope, before=former[scope], version_id=version.id)
+            for scope, version in zip(scopes, saved, strict=True)
+        ]
+
+
+def _own(scopes: Sequence[Scope]) -> dict[Scope, JsonObject]:
+    newest = zip(scopes, engine().store.policies(scopes), strict=True)
+    return {scope: dict(own.overrides) if own else {} for scope, own in newest}
+
+
+def _take_back() -> None:
+    """Saves for each what it had before, for all or, if one was changed again, for nobody."""
+    done: list[Assigned] = st.session_state.pop(_DONE)
+    newest = engine().store.policies([one.scope for one in done])
+    with report_errors(_PROBLEM):
+        if [one.version_id for one in done] != [own.id if own else None for own in newest]:
+            raise UndoError(UndoProblem.SAVED_SINCE())
+        engine().save_policies({one.scope: one.before for one in done})
+        st.session_state[_UNDONE] = len(done)
 
 
 def _results() -> None:
     show_problem(_PROBLEM)
-    if (count := st.session_state.pop(_DONE, None)) is not None:
-        st.success(t("settings.assign.done", count=count), icon=":material/check:")
+    if (count := st.session_state.pop(_UNDONE, None)) is not None:
+        st.success(t("settings.assign.undone", count=count), icon=":material/undo:")
+    if not (done := st.session_state.get(_DONE)):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="settings_assign_bar"):
+        st.success(t("settings.assign.done", count=len(done)), icon=":material/check:", width=520)
+        st.button(
+            t("common.undo"),
+            key="settings_assign_undo",
+            icon=":material/undo:",
+            on_click=_take_back,
+        )
 
 
 def _key(field: Field) -> str:

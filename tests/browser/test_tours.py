@@ -3,28 +3,37 @@ pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
+from ctxcore.gateway.scripted import ScriptedModel, echo
 from ctxcore.store.values import Scope, SessionInfo
 from dashboard.demos import demos, prepare_readers
 from tests.browser.conftest import Server, fresh_page
 from tests.browser.tours import Tour
+from tests.engines import ended, quiet_litellm
+from tests.histories import assistant, user
 from tests.limits import BROWSER_SECONDS
 from tests.tour_transcripts import write_transcripts
 
 pytestmark = pytest.mark.browser
 
 SCREEN = {"width": 1440, "height": 900}
+USERS = 30
+SUPPORT = Scope(kind="group", owner="support")
 
 
 @pytest.fixture
 def screen(browser: Browser) -> Iterator[Page]:
+    quiet_litellm()  # the engines of the tests answer in this process
     with fresh_page(browser, viewport=SCREEN, locale="en-GB") as opened:
         yield opened
 
@@ -85,6 +94,113 @@ def test_a_forgotten_fact_from_the_complaint_to_the_applied_policy(
     expect(screen.get_by_text("It was 200").last).to_be_visible()
     tour.shot()
     tour.end()
+
+
+def test_thirty_users_on_a_policy_its_effect_its_revert_and_the_report_of_the_month(
+    screen: Page, server: Server
+) -> None:
+    tour = Tour(page=screen, name="policy", most_clicks=15)
+    with thirty_users(server) as talk:
+        talk()
+        tour.start(server.url)
+        open_assigning(tour)
+        choose(tour, ".st-key-settings_assign_who", "support")
+        screen.keyboard.press("Escape")
+        choose(tour, ".st-key-settings_assign_preset", "sliding summary")
+        save = screen.locator(".st-key-settings_assign_save button")
+        tour.click(save)
+        expect(screen.locator(".st-key-settings_assign_undo")).to_be_visible()
+        assert server.engine.store.policy(SUPPORT) is not None
+        save.scroll_into_view_if_needed()
+        tour.shot()
+        talk()
+
+    tour.go("Reports")
+    tour.click(screen.locator(".st-key-reports_view").get_by_text("Effects of settings"))
+    choose(tour, ".st-key-reports_effects_scope", "support")
+    (effect,) = server.engine.reports.effects(SUPPORT)
+    assert effect.is_told
+    assert (effect.after.call_tokens or 0) < (effect.before.call_tokens or 0)
+    card = screen.locator(f".st-key-reports_effect_{effect.change.version.id}")
+    expect(card).to_contain_text("sliding summary")
+    expect(card).not_to_contain_text("not yet")
+    table = card.get_by_test_id("data-grid-canvas").first
+    expect(table).to_contain_text(str(effect.before.calls))
+    expect(table).to_contain_text(str(effect.after.calls))
+    tour.shot()
+
+    open_assigning(tour)
+    tour.click(screen.locator(".st-key-settings_assign_undo button"))
+    expect(screen.get_by_text("Undone for 1.")).to_be_visible()
+    reverted = server.engine.store.policy(SUPPORT)
+    assert reverted is not None
+    assert reverted.overrides == {}
+    tour.shot()
+
+    tour.go("Reports")
+    tour.click(screen.locator(".st-key-reports_view").get_by_text("Savings"))
+    expect(screen.locator(".st-key-reports_savings_sums")).to_be_visible()
+    tour.shot()
+    with screen.expect_download() as download:
+        tour.click(screen.locator(".st-key-reports_savings_csv button"))
+    rows = csv.DictReader(download.value.path().read_text(encoding="utf-8-sig").splitlines())
+    mine = [row for row in rows if row["policy_version_id"] == str(effect.change.version.id)]
+    assert len(mine) == USERS
+    assert sum(int(row["calls"]) for row in mine) == effect.after.calls
+    assert all(int(row["unsent_tokens"]) > 0 for row in mine)
+    tour.end()
+
+
+def open_assigning(tour: Tour) -> None:
+    """Opens the view of who has what: two clicks."""
+    tour.go("Settings")
+    tour.click(tour.page.locator(".st-key-settings_view").get_by_text("Who has what"))
+
+
+def choose(tour: Tour, field: str, text: str) -> None:
+    """Opens a list with a click and takes what is found by typing."""
+    entry = tour.page.locator(f"{field} input").first
+    tour.click(entry)
+    entry.fill(text)
+    expect(tour.page.get_by_role("option").first).to_contain_text(text)
+    entry.press("Enter")
+    tour.settle()
+
+
+@contextmanager
+def thirty_users(server: Server) -> Iterator[Callable[[], None]]:
+    """Thirty users of a group with a long session each; the call lets each ask twice."""
+    store = server.engine.store
+    model = ScriptedModel("support", otherwise=echo("Noted."))
+    figures = {"window_tokens": 2_000, "input_price": 3e-6, "output_price": 15e-6}
+    save_figures(store, model.model, figures)
+    history = [
+        message
+        for order in range(8)
+        for message in (
+            user(f"What became of order {order}? " + "It was to come on Monday. " * 20),
+            assistant(f"Order {order} was sent on Tuesday."),
+        )
+    ]
+    sessions: list[tuple[ContextEngine, str]] = []
+    for number in range(1, USERS + 1):
+        name = f"agent-{number:02}"
+        server.engine.create_user(name, name=f"Agent {number:02}", group=SUPPORT.owner)
+        engine = ContextEngine(store, user_id=name, gateway=LiteLLMGateway(), model=model.model)
+        session = engine.create_session(f"Orders {number:02}")
+        engine.append(session.id, history)
+        sessions.append((engine, session.id))
+
+    def talk() -> None:
+        for engine, session_id in sessions:
+            for question in ("Which orders are late?", "And which were sent?"):
+                assert ended(engine.chat(session_id, question)).error is None
+                engine.wait(session_id)
+
+    try:
+        yield talk
+    finally:
+        model.remove()
 
 
 def forgetful_session(server: Server) -> SessionInfo:

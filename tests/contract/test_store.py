@@ -21,7 +21,7 @@ from ctxcore.assembly.history import Anchors, ListHistory, Totals
 from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction, WorkingState
 from ctxcore.assembly.verdicts import Run
 from ctxcore.facts.rule_edits import NO_EDITS, RuleEdit
-from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
+from ctxcore.messages.values import JsonObject, Message, ToolCall, text_message, tool_result
 from ctxcore.migrations import HEAD
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import BreakCode, VerdictCode
@@ -834,14 +834,16 @@ class TestPolicies:
         ada, bob = (Scope(kind="user", owner=owner) for owner in ("ada", "bob"))
         store.save_policy(bob, {"fresh_turns": 1}, by="bob", at=NOON)
 
-        saved = store.save_policies([bob, ada], {"fresh_turns": 3}, by="ada", at=SOON)
+        given: dict[Scope, JsonObject] = {bob: {"fresh_turns": 3}, ada: {"fresh_turns": 4}}
+        saved = store.save_policies(given, by="ada", at=SOON)
 
         assert [(one.scope, one.version, one.created_at) for one in saved] == [
             (bob, 2, SOON),
             (ada, 1, SOON),
         ]
+        assert {one.scope: one.overrides for one in saved} == given
         assert store.policies([ada, bob]) == [saved[1], saved[0]]
-        assert store.save_policies([], {"fresh_turns": 4}, by="ada", at=SOON) == []
+        assert store.save_policies({}, by="ada", at=SOON) == []
 
     def test_what_all_scopes_change_is_read_at_once(self, store: SessionStore) -> None:
         store.save_policy(Scope(kind="user", owner="bob"), {"fresh_turns": 1}, by="bob", at=NOON)

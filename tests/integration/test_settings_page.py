@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from ctxcore.engine.policies import save_connections
 from ctxcore.gateway.values import Connection
@@ -639,6 +640,44 @@ def test_several_get_the_same_at_once(app: Dashboard) -> None:
     table = at.dataframe[0].value
     assert list(table["Who"]) == ["Group team"] * 3 + ["Ben"] * 3
     assert list(table["Value"])[:3] == ["dual threshold", "tiktoken", "40,000"]
+
+
+def test_what_several_got_is_taken_back_for_all_each_to_its_own_former_values(
+    app: Dashboard,
+) -> None:
+    at, team, ben = assigned_to_two(app)
+
+    at.button(key="settings_assign_undo").click().run()
+    app.check()
+
+    assert at.success[0].value == "Undone for 2."
+    assert (overrides(app, team), overrides(app, ben)) == ({"fresh_turns": 3}, {})
+
+
+def test_nobody_is_taken_back_once_one_of_several_was_changed_again(app: Dashboard) -> None:
+    at, team, ben = assigned_to_two(app)
+    app.engine.save_policy(ben, {"fresh_turns": 5})
+
+    at.button(key="settings_assign_undo").click().run()
+    app.check()
+
+    assert at.error[0].value.startswith("Not undone")
+    assert (overrides(app, team), overrides(app, ben)) == ({"name": "pi"}, {"fresh_turns": 5})
+
+
+def assigned_to_two(app: Dashboard) -> tuple[AppTest, Scope, Scope]:
+    """The page after a group with settings and a user without got a preset."""
+    app.engine.create_user("ana", name="Ana", group="team")
+    app.engine.create_user("ben", name="Ben")
+    team, ben = Scope(kind="group", owner="team"), Scope(kind="user", owner="ben")
+    app.engine.save_policy(team, {"fresh_turns": 3})
+    at = opened(app, "assigning")
+    at.multiselect(key="settings_assign_who").set_value(["group:team", "user:ben"]).run()
+    at.selectbox(key="settings_assign_preset").set_value("pi").run()
+    at.button(key="settings_assign_save").click().run()
+    app.check()
+    assert overrides(app, team) == overrides(app, ben) == {"name": "pi"}
+    return at, team, ben
 
 
 def test_a_wrong_value_for_several_changes_nobody(app: Dashboard) -> None:

@@ -10,13 +10,14 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.policies import Deviation
 from ctxcore.errors import PolicyError
-from ctxcore.messages.values import JsonValue
+from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.policy.layers import Layer, to_policy
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.store.sql import open_store
 from ctxcore.store.values import Scope
 
 EVERYBODY = Scope()
+PI: JsonObject = {"name": "pi"}
 GROUP = Scope(kind="group", owner="team")
 ANA = Scope(kind="user", owner="ana")
 BEN = Scope(kind="user", owner="ben")
@@ -122,12 +123,12 @@ def test_many_scopes_are_saved_at_once() -> None:
     work = engine()
     work.save_policy(BEN, {"fresh_turns": 9})
 
-    saved = work.save_policies([GROUP, BEN, ANA, BEN], {"name": "pi"})
+    saved = work.save_policies({GROUP: PI, BEN: PI, ANA: {"fresh_turns": 3}})
 
-    assert [(one.scope, one.version) for one in saved] == [(GROUP, 1), (BEN, 2), (ANA, 1), (BEN, 2)]
+    assert [(one.scope, one.version) for one in saved] == [(GROUP, 1), (BEN, 2), (ANA, 1)]
     assert {one.created_by for one in saved} == {"boss"}
     found = work.store.policies([GROUP, ANA, BEN])
-    assert [one.overrides for one in found if one] == [{"name": "pi"}] * 3
+    assert [one.overrides for one in found if one] == [PI, {"fresh_turns": 3}, PI]
     work.store.close()
 
 
@@ -136,12 +137,12 @@ def test_nothing_is_saved_where_one_scope_or_value_is_refused() -> None:
     ana = ContextEngine(work.store, user_id="ana")
 
     with pytest.raises(NotAllowedError):
-        ana.save_policies([ANA, BEN], {"fresh_turns": 3})
+        ana.save_policies({ANA: PI, BEN: PI})
     with pytest.raises(PolicyError):
-        work.save_policies([ANA, BEN], {"fresh_turns": -3})
+        work.save_policies({ANA: PI, BEN: {"fresh_turns": -3}})
 
     assert work.store.all_policies() == []
-    assert ana.save_policies([ANA], {"fresh_turns": 3})[0].created_by == "ana"
+    assert ana.save_policies({ANA: {"fresh_turns": 3}})[0].created_by == "ana"
     work.store.close()
 
 
