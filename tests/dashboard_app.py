@@ -15,8 +15,10 @@ from streamlit.testing.v1 import AppTest
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import Script, ScriptedModel
+from ctxcore.json_types import JsonObject
 from ctxcore.reasons.values import Reason
 from ctxcore.store.sql import DATABASE_VARIABLE
+from ctxcore.store.values import SessionInfo
 from dashboard import background, demos, services, texts
 from dashboard.chat_page.turn_runner import TurnRunner, turn_runner
 from dashboard.widgets import choice_key
@@ -98,6 +100,23 @@ class Dashboard:
         at = self.at
         groups = (at.markdown, at.caption, at.error, at.warning, at.info, at.subheader)
         return "\n".join(str(element.value) for group in groups for element in group)
+
+
+def talked(app: Dashboard, title: str, turns: int) -> SessionInfo:
+    """A session of so many turns."""
+    session = app.engine.create_session(title)
+    said: list[JsonObject] = []
+    for number in range(turns):
+        said.append({"role": "user", "content": f"Question {number}: " + "what about it? " * 12})
+        said.append({"role": "assistant", "content": f"Answer {number}. " + "It is so. " * 25})
+    app.engine.append(session.id, said)
+    return session
+
+
+def say(app: Dashboard, text: str) -> None:
+    """Sends a message on the chat page."""
+    app.at.chat_input(key="chat_ask").set_value(text).run()
+    app.check()
 
 
 @contextmanager

@@ -189,11 +189,6 @@ class Source:
         if not self.paths and not self.session_ids:
             raise typer.BadParameter("name a file, a folder or --session", param_hint="PATH")
 
-    @property
-    def shows_each(self) -> bool:
-        """Whether there is a single conversation, or a single file of them."""
-        return len(self.paths) + len(self.session_ids) == 1
-
 
 def run_subjects(
     source: Source,

@@ -148,11 +148,6 @@ class Figures(Plain):
         return _share(self.reused_tokens, self.sent_tokens)
 
     @property
-    def resent_share(self) -> float | None:
-        """The share of what was sent that was sent before and could not be reused."""
-        return _share(self.resent_tokens, self.sent_tokens)
-
-    @property
     def literals_share(self) -> float | None:
         """The share of the literals that were there when they were used."""
         return _share(self.literals_there, self.literals)

@@ -11,7 +11,7 @@ import pytest
 from ctxcore.gateway.local.status import LOCAL_MODEL, LocalModelStatus
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.gateway.values import ModelUsage
-from ctxcore.messages.values import JsonObject, ToolCall, text_message
+from ctxcore.messages.values import ToolCall, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import LocalModelProblem
@@ -19,7 +19,7 @@ from ctxcore.store.values import Scope, SessionFactor, SessionInfo
 from ctxcore.tokens.factors import CountFactor
 from dashboard.chat_page import model_picker
 from dashboard.texts import Language, languages, translate
-from tests.dashboard_app import MODEL, Dashboard, open_dashboard
+from tests.dashboard_app import MODEL, Dashboard, open_dashboard, say, talked
 from tests.limits import HANG_SECONDS
 
 
@@ -31,18 +31,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
 
 def long_session(app: Dashboard, turns: int = 12) -> SessionInfo:
     """A session well above the trigger of the test's window."""
-    session = app.engine.create_session("Long")
-    said: list[JsonObject] = []
-    for number in range(turns):
-        said.append({"role": "user", "content": f"Question {number}: " + "what about it? " * 12})
-        said.append({"role": "assistant", "content": f"Answer {number}. " + "It is so. " * 25})
-    app.engine.append(session.id, said)
-    return session
-
-
-def say(app: Dashboard, text: str) -> None:
-    app.at.chat_input(key="chat_ask").set_value(text).run()
-    app.check()
+    return talked(app, "Long", turns)
 
 
 @pytest.mark.parametrize("language", languages())

@@ -11,13 +11,12 @@ from ctxcore.engine.events import TurnEnded
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.gateway.values import ModelUsage
-from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import SessionInfo
 from dashboard.chat_page.following import has_changed
 from dashboard.chat_page.turn_runner import RunningTurn
 from dashboard.safe_markdown import plain_label
 from dashboard.texts import languages, translate
-from tests.dashboard_app import MODEL, Dashboard, open_dashboard
+from tests.dashboard_app import MODEL, Dashboard, open_dashboard, say, talked
 
 
 @pytest.fixture
@@ -27,18 +26,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
 
 
 def session_of(app: Dashboard, turns: int) -> SessionInfo:
-    session = app.engine.create_session("Chat")
-    said: list[JsonObject] = []
-    for number in range(turns):
-        said.append({"role": "user", "content": f"Question {number}: " + "what about it? " * 12})
-        said.append({"role": "assistant", "content": f"Answer {number}. " + "It is so. " * 25})
-    app.engine.append(session.id, said)
-    return session
-
-
-def say(app: Dashboard, text: str) -> None:
-    app.at.chat_input(key="chat_ask").set_value(text).run()
-    app.check()
+    return talked(app, "Chat", turns)
 
 
 def strip(app: Dashboard) -> str:
