@@ -82,12 +82,16 @@ def _read(job: JobInfo) -> list[MessageFate]:
 
 
 def _fates(session: SessionInfo, fates: Sequence[MessageFate], *, key: str) -> None:
-    """Draws a row a policy; the selected one can be tried in the session."""
+    """Draws a row a policy; the selected one can be tried in the session.
+
+    Which one is in force is read anew, since it changes while the table stays.
+    """
     st.caption(t("story.presets.told"))
-    rows = [_row(fate, is_own=at == 0) for at, fate in enumerate(fates)]
+    in_force = engine().policy(session.id).policy.name
+    rows = [_row(fate, is_own=fate.name == in_force) for fate in fates]
     names = [fate.name for fate in fates]
     opened = table_with_choice(rows, names, key=f"{key}_presets", alt=t("story.presets"))
-    if opened != names[0]:  # the first is in force
+    if opened != in_force:
         _offer(session, opened, key=key)
     show_saved(_place(session.id), _saved_text)
 
