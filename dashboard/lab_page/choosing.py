@@ -24,6 +24,7 @@ from ctxcore.trials.candidates import (
     summarize_at,
     today,
 )
+from dashboard.addresses import asked_preset
 from dashboard.selection import current_session, session_labels
 from dashboard.services import engine
 from dashboard.settings.inputs import field_help, field_name, preset_name
@@ -34,10 +35,32 @@ OPEN: Final = "lab_open"
 """Where the session state has the trial that was just started."""
 PROBLEM = "lab_problem"
 MOST_SESSIONS = 200  # chosen: a list that can still be searched
+_ASKED = "lab_asked"
 _SESSIONS, _ALL, _WHOSE = "lab_sessions", "lab_all", "lab_whose"
 _POLICIES, _CHANGES = "lab_policies", "lab_changes"
 _BASELINE, _WINDOW = "lab_baseline", "lab_window"
 _FIRST: Final = ("trigger_ratio", "target_ratio", "recent_ratio", "shorten_over_tokens")
+
+
+def take_address() -> None:
+    """Chooses the session and the preset that the address asks to try, once."""
+    preset, session = asked_preset(), current_session()
+    if preset not in Policy.presets() or session is None or not session.length:
+        return
+    st.session_state.update(
+        {
+            _ASKED: True,
+            _WHOSE: session.user_id,
+            _ALL: False,
+            _SESSIONS: [session.id],
+            _POLICIES: [TODAY, preset],
+        }
+    )
+
+
+def is_asked() -> bool:
+    """Whether an address chose what to try, and it is not started yet."""
+    return bool(st.session_state.get(_ASKED))
 
 
 def show_choosing() -> None:
@@ -60,10 +83,10 @@ def show_choosing() -> None:
             key=_WINDOW,
         )
     with right:
+        st.session_state.setdefault(_POLICIES, [TODAY, "default", "pi"])
         names = st.multiselect(
             t("lab.policies"),
             (TODAY, *Policy.presets()),
-            default=(TODAY, "default", "pi"),
             format_func=policy_name,
             help=t("lab.policies.help"),
             key=_POLICIES,
@@ -94,31 +117,39 @@ def candidate_name(candidate: Candidate) -> str:
 
 
 def _sessions() -> list[SessionInfo]:
-    """The sessions of the user, or of the one that an operator chose."""
+    """The newest sessions of the user, or of the one that an operator chose, and the shown one."""
+    work = engine()
+    whose = _whose()
+    newest = [one for one in work.store.list_sessions(whose, limit=MOST_SESSIONS) if one.length]
+    shown = current_session()
+    if shown is None or not shown.length or shown.user_id != whose:
+        return newest
+    return newest if shown.id in {one.id for one in newest} else [shown, *newest]
+
+
+def _whose() -> str:
+    """The user, or the one that an operator chose."""
     work = engine()
     if not work.user().is_operator or len(users := work.users()) < 2:
-        return [one for one in work.sessions(limit=MOST_SESSIONS) if one.length]
+        return work.user_id
     names = {user.id: user.name or user.id for user in users}
     ids = list(names)
-    whose = st.selectbox(
-        t("lab.whose"),
-        ids,
-        index=ids.index(work.user_id),
-        format_func=names.__getitem__,
-        key=_WHOSE,
-    )
-    return [one for one in work.store.list_sessions(whose, limit=MOST_SESSIONS) if one.length]
+    if st.session_state.get(_WHOSE) not in names:
+        st.session_state[_WHOSE] = work.user_id
+    chosen = st.selectbox(t("lab.whose"), ids, format_func=names.__getitem__, key=_WHOSE)
+    return str(chosen)
 
 
 def _chosen_sessions(sessions: Sequence[SessionInfo]) -> tuple[str, ...]:
     labels = session_labels(sessions)
     shown = current_session()
-    usual = [shown.id] if shown is not None and shown.id in labels else []
+    usual = [] if shown is None else [shown.id]
+    chosen = st.session_state.get(_SESSIONS, usual)
+    st.session_state[_SESSIONS] = [one for one in chosen if one in labels]
     is_all = st.toggle(t("lab.all", count=len(sessions)), key=_ALL)
     picked = st.multiselect(
         t("lab.sessions"),
         list(labels),
-        default=usual,
         format_func=labels.__getitem__,
         disabled=is_all,
         placeholder=t("lab.sessions.hint"),
@@ -211,6 +242,7 @@ def _start(
     candidates = chosen_candidates(names, baseline, [edited(one) for one in changes])
     job = start_trial(engine(), sessions, candidates, window_tokens=window)
     st.session_state[OPEN] = job.id
+    st.session_state.pop(_ASKED, None)
 
 
 def chosen_candidates(

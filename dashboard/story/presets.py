@@ -11,6 +11,7 @@ from ctxcore.json_types import JsonObject
 from ctxcore.replay.message_fates import MessageFate
 from ctxcore.store.values import JobInfo, Scope, SessionInfo
 from dashboard import numbers
+from dashboard.addresses import try_link
 from dashboard.job_view import follow_job
 from dashboard.policy_saving import Saved, save, show_saved
 from dashboard.safe_markdown import plain_label
@@ -142,6 +143,7 @@ def _offer(session: SessionInfo, preset: str, *, key: str) -> None:
             on_click=_apply,
             args=(session.id, preset),
         )
+        try_link(session.id, preset)
         st.page_link("../pages/settings.py", label=t("story.try.settings"), icon=":material/tune:")
 
 

@@ -536,6 +536,8 @@ def test_a_preset_of_the_story_is_tried_in_the_session_and_undone(app: Dashboard
     chosen = app.engine.fates(session.id, 2)[1].name
     app.open_row(f"{key}_presets", chosen)
     assert policies_in_force(app) == ["default"]
+    asked = [one.proto.query_string for one in app.at.get("page_link")]
+    assert f"session={session.id}&try={chosen}" in asked
 
     app.at.button(key=f"{key}_apply").click().run()
     app.check()

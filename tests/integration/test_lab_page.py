@@ -102,6 +102,41 @@ def test_a_trial_is_started_stored_and_shown_with_its_numbers(app: Dashboard) ->
     assert at.get("plotly_chart")
 
 
+def test_an_address_chooses_the_session_and_the_preset_to_try(app: Dashboard) -> None:
+    older, newer = talk(app, "Orders"), talk(app, "Returns")
+    tried(app, newer)
+    app.at.query_params["session"] = older
+    app.run()
+    app.go("lab")
+    (form,) = [one for one in app.at.expander if one.label == "Try policies on sessions"]
+    assert not form.proto.expanded  # there is a trial to look at
+
+    app.at.query_params["try"] = "pi"
+    at = app.run()
+
+    assert "try" not in at.query_params
+    assert at.multiselect(key="lab_sessions").value == [older]
+    assert at.multiselect(key="lab_policies").value == ["today", "pi"]
+    (form,) = [one for one in at.expander if one.label == "Try policies on sessions"]
+    assert form.proto.expanded
+    at.button(key="lab_start").click()
+    app.run()
+    job = app.engine.jobs.recent(TRIAL)[0]
+    assert app.engine.jobs.wait(job.id, HANG_SECONDS)
+    names = [one.name for one in trial_of(app.engine.jobs.job(job.id)).candidates]
+    assert names == ["none", "last-messages=20", "today", "pi"]
+
+
+@pytest.mark.parametrize("wrong", ["", "nobody", "pi;x"])
+def test_an_address_that_names_no_preset_chooses_nothing(app: Dashboard, wrong: str) -> None:
+    talk(app)
+    app.at.query_params["try"] = wrong
+    app.run()
+    at = app.go("lab")
+
+    assert at.multiselect(key="lab_policies").value == ["today", "default", "pi"]
+
+
 def test_a_change_that_is_not_allowed_is_refused_by_name(app: Dashboard) -> None:
     talk(app)
     app.run()
