@@ -8,9 +8,8 @@ from typing import Final
 import streamlit as st
 
 from ctxcore.engine.trials import start_trial
-from ctxcore.policy.fields import fields_of
+from ctxcore.json_types import JsonObject
 from ctxcore.policy.values import Policy
-from ctxcore.settings.assignments import parse_assignments
 from ctxcore.store.values import SessionInfo
 from ctxcore.trials.candidates import (
     TODAY,
@@ -25,9 +24,10 @@ from ctxcore.trials.candidates import (
     today,
 )
 from dashboard.addresses import asked_preset
+from dashboard.lab_page.changing import show_changing
 from dashboard.selection import current_session, session_labels
 from dashboard.services import engine
-from dashboard.settings.inputs import field_help, field_name, preset_name
+from dashboard.settings.inputs import preset_name
 from dashboard.texts import t
 from dashboard.widgets import empty_state, report_errors, show_problem
 
@@ -37,9 +37,7 @@ PROBLEM = "lab_problem"
 MOST_SESSIONS = 200  # chosen: a list that can still be searched
 _ASKED = "lab_asked"
 _SESSIONS, _ALL, _WHOSE = "lab_sessions", "lab_all", "lab_whose"
-_POLICIES, _CHANGES = "lab_policies", "lab_changes"
-_BASELINE, _WINDOW = "lab_baseline", "lab_window"
-_FIRST: Final = ("trigger_ratio", "target_ratio", "recent_ratio", "shorten_over_tokens")
+_POLICIES, _BASELINE, _WINDOW = "lab_policies", "lab_baseline", "lab_window"
 
 
 def take_address() -> None:
@@ -92,15 +90,15 @@ def show_choosing() -> None:
             key=_POLICIES,
         )
         baseline = _baseline()
-        _changing()
+    changes = show_changing(chosen)
     st.button(
         t("lab.start", count=len(chosen)),
         key="lab_start",
         type="primary",
         icon=":material/play_arrow:",
-        disabled=not chosen,
+        disabled=not chosen or changes is None,
         on_click=_start,
-        args=(chosen, tuple(names), baseline, None if window is None else int(window)),
+        args=(chosen, names, baseline, changes or [], None if window is None else int(window)),
     )
 
 
@@ -186,59 +184,14 @@ def _baseline() -> Candidate | None:
     return None
 
 
-def _changing() -> None:
-    """Draws the changed fields, and the form that adds one."""
-    known = list(fields_of(Policy))
-    ordered = [*_FIRST, *(name for name in known if name not in (*_FIRST, "name"))]
-    field, value, add = st.columns([3, 2, 1], vertical_alignment="bottom")
-    chosen = field.selectbox(
-        t("lab.change"), ordered, format_func=field_name, key="lab_field", help=t("lab.change.help")
-    )
-    value.text_input(
-        t("lab.change.value"),
-        placeholder="0.5..0.9",
-        key="lab_value",
-        help=field_help(str(chosen)),
-    )
-    add.button(t("lab.change.add"), key="lab_add", on_click=_add)
-    changes: list[str] = st.session_state.setdefault(_CHANGES, [])
-    if not changes:
-        return
-    st.pills(
-        t("lab.changes"),
-        changes,
-        default=None,
-        key=f"lab_remove_{len(changes)}",
-        format_func=lambda text: f"{text} ✕",
-        on_change=_remove,
-        args=(f"lab_remove_{len(changes)}",),
-        help=t("lab.changes.help"),
-    )
-
-
-@report_errors(PROBLEM)
-def _add() -> None:
-    text = f"{st.session_state['lab_field']}={st.session_state['lab_value'].strip()}"
-    changes = [
-        known
-        for known in st.session_state.get(_CHANGES, [])
-        if known.partition("=")[0] != st.session_state["lab_field"]
-    ]
-    parse_assignments([*changes, text])  # refuses it before it is in the list
-    st.session_state[_CHANGES] = [*changes, text]
-    st.session_state["lab_value"] = ""
-
-
-def _remove(key: str) -> None:
-    gone = st.session_state.get(key)
-    st.session_state[_CHANGES] = [one for one in st.session_state[_CHANGES] if one != gone]
-
-
 @report_errors(PROBLEM)
 def _start(
-    sessions: Sequence[str], names: Sequence[str], baseline: Candidate | None, window: int | None
+    sessions: Sequence[str],
+    names: Sequence[str],
+    baseline: Candidate | None,
+    changes: Sequence[JsonObject],
+    window: int | None,
 ) -> None:
-    changes = parse_assignments(st.session_state.get(_CHANGES, []))
     candidates = chosen_candidates(names, baseline, [edited(one) for one in changes])
     job = start_trial(engine(), sessions, candidates, window_tokens=window)
     st.session_state[OPEN] = job.id

@@ -60,12 +60,17 @@ def typed(field: Field, shown: Shown) -> JsonValue:
     Raises:
         PolicyError: the field does not allow it.
     """
-    try:
-        value = field.stored(shown)
-    except ValueError:
-        value = str(shown)
+    value = typed_or_text(field, shown)
     fields_of(Policy)[field.name].check(to_field(value))
     return value
+
+
+def typed_or_text(field: Field, shown: Shown) -> JsonValue:
+    """The typed value of a field, whether it allows it or not; text that is no value stays text."""
+    try:
+        return field.stored(shown)
+    except ValueError:
+        return str(shown)
 
 
 def draft_field(target: Target, field: Field, key: str) -> None:
