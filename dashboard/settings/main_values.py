@@ -178,7 +178,7 @@ def _buttons(form: Form) -> None:
             key="settings_undo",
             icon=":material/undo:",
             help=t("settings.main.undo.help"),
-            disabled=not saving.can_undo(form.target, form.own),
+            disabled=not saving.can_undo(form.target),
             on_click=saving.undo,
             args=(form.target,),
         )

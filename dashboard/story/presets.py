@@ -21,6 +21,7 @@ from dashboard.widgets import Row, report_errors, show_problem, table_with_choic
 from dashboard.wording import error_text, reason_text
 
 PROBLEM = "story_problem"
+_PLACE = "story"
 
 
 def show_pin(session_id: str, seq: int, *, key: str) -> None:
@@ -94,7 +95,7 @@ def _fates(session: SessionInfo, fates: Sequence[MessageFate], *, key: str) -> N
     opened = table_with_choice(rows, names, key=f"{key}_presets", alt=t("story.presets"))
     if opened != in_force:
         _offer(session, opened, key=key)
-    show_saved(_place(session.id), _saved_text)
+    show_saved(_PLACE, _saved_text, _scope(session.id))
 
 
 def _row(fate: MessageFate, *, is_own: bool) -> Row:
@@ -160,11 +161,7 @@ def _apply(session_id: str, preset: str) -> None:
     stored = engine().store.policy(_scope(session_id))
     before: JsonObject = dict(stored.overrides) if stored else {}
     overrides = {**before, **_named(preset)}
-    save(_scope(session_id), overrides, place=_place(session_id), label=preset)
-
-
-def _place(session_id: str) -> str:
-    return f"story_{session_id}"
+    save(_scope(session_id), overrides, place=_PLACE, label=preset)
 
 
 def _saved_text(saved: Saved) -> str:
