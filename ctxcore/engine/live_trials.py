@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ctxcore.engine.calls import CUT_REASONS
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NoModelError, TurnStateError
 from ctxcore.engine.jobs import Progress
@@ -21,7 +22,7 @@ from ctxcore.errors import ContextError, TrialError
 from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.gateway.values import Gateway, ModelReply, ModelRequest, ModelUsage, TextDelta
 from ctxcore.json_types import JsonObject
-from ctxcore.messages.values import ToolCall
+from ctxcore.messages.values import Message, Reasoning, Text, ToolCall
 from ctxcore.plain import Plain
 from ctxcore.policy.layers import set_values
 from ctxcore.reasons.problems import TrialProblem
@@ -59,6 +60,18 @@ class LiveAnswer(Plain):
     seconds: float | None = None
     first_token_seconds: float | None = None
     error: Reason | None = None
+
+    @property
+    def message(self) -> Message:
+        """The answer as a message of a model."""
+        thoughts = (Reasoning(text=self.reasoning),) if self.reasoning else ()
+        text = (Text(text=self.text),) if self.text else ()
+        return Message(role="assistant", content=(*thoughts, *text), calls=self.calls)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the model did not end it by itself."""
+        return self.finish_reason in CUT_REASONS
 
     @classmethod
     def of(cls, reply: ModelReply, own_tools: dict[str, str]) -> LiveAnswer:
