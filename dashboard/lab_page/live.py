@@ -19,7 +19,6 @@ from ctxcore.policy.values import Policy
 from ctxcore.store.values import JobInfo, SessionInfo
 from ctxcore.trials.candidates import (
     DEFAULT_BASELINE,
-    NONE,
     TODAY,
     Candidate,
     distinct,
@@ -47,16 +46,17 @@ _OPEN: Final = "lab_live_open"
 _PICK: Final = "lab_live_pick"
 _PROBLEM: Final = "lab_live_problem"
 _SESSION, _QUESTION = "lab_live_session", "lab_live_question"
-_SIDES: Final = ("lab_live_left", "lab_live_right")
-_USUAL: Final = (TODAY, NONE)
+_SIDES: Final = ("first", "second")
+_USUAL: Final = (TODAY, DEFAULT_BASELINE)
 MOST_OFFERS = 30  # chosen: a list that can be looked through
 
 
 def show_live() -> None:
     """Draws the form, and the question that is open with its price and its answers."""
     offers = engine().jobs.recent(LIVE_OFFER, limit=MOST_OFFERS)
-    is_open = _OPEN in st.session_state
-    with st.expander(t("lab.live"), expanded=is_open, icon=":material/forum:", key="lab_live"):
+    with st.expander(
+        t("lab.live"), expanded=is_live_open(), icon=":material/forum:", key="lab_live"
+    ):
         st.caption(t("lab.live.told"))
         show_problem(_PROBLEM)
         sessions = _sessions()
@@ -66,6 +66,11 @@ def show_live() -> None:
             _form(sessions)
         if offers:
             _opened(offers)
+
+
+def is_live_open() -> bool:
+    """Whether a question was asked on this visit, so that the form of a trial can stay closed."""
+    return _OPEN in st.session_state
 
 
 def _sessions() -> list[SessionInfo]:
@@ -91,14 +96,13 @@ def _form(sessions: Sequence[SessionInfo]) -> None:
         st.text_area(
             t("lab.live.question"), placeholder=t("lab.live.hint"), height=80, key=_QUESTION
         )
-        for column, key, usual in zip(st.columns(2), _SIDES, _USUAL, strict=True):
+        for column, side, usual in zip(st.columns(2), _SIDES, _USUAL, strict=True):
             column.selectbox(
-                t("lab.live.policy"),
+                t(f"lab.live.{side}"),
                 list(candidates),
                 index=list(candidates).index(usual),
                 format_func=lambda name: _name(candidates[name]),
-                key=key,
-                label_visibility="visible",
+                key=_key(side),
             )
         st.form_submit_button(
             t("lab.live.price"),
@@ -107,6 +111,10 @@ def _form(sessions: Sequence[SessionInfo]) -> None:
             on_click=_price,
             args=(candidates,),
         )
+
+
+def _key(side: str) -> str:
+    return f"lab_live_{side}"
 
 
 def _candidates() -> list[Candidate]:
@@ -124,7 +132,7 @@ def _name(candidate: Candidate) -> str:
 @report_errors(_PROBLEM)
 def _price(candidates: Mapping[str, Candidate]) -> None:
     state = st.session_state
-    left, right = (candidates[state[key]] for key in _SIDES)
+    left, right = (candidates[state[_key(side)]] for side in _SIDES)
     job = start_offer(engine(), state[_SESSION], state[_QUESTION], (left, right))
     state[_OPEN] = state[_PICK] = job.id
 
@@ -141,14 +149,8 @@ def _opened(offers: Sequence[JobInfo]) -> None:
     job = follow_job(offer_id, key="lab_live_offer")
     if job is not None and job.result is not None:
         _offer(LiveOffer.from_dict(job.result), offer_id)
-    if job is not None and job.state != "running":
-        st.button(
-            t("lab.live.delete"),
-            key="lab_live_delete",
-            icon=":material/delete:",
-            on_click=_delete,
-            args=(offer_id,),
-        )
+    elif job is not None and job.state != "running":
+        _delete_button(offer_id)
 
 
 def _offer_name(job: JobInfo) -> str:
@@ -160,14 +162,26 @@ def _offer(offer: LiveOffer, offer_id: str) -> None:
     names = [_name(side.candidate) for side in offer.sides]
     show_prices(offer, names)
     sent = answer_jobs(engine(), offer_id)
-    running = bool(sent) and sent[0].state == "running"
-    if offer.sendable and not running:
-        _send_button(offer, offer_id, attempt=len(sent) + 1)
+    is_running = bool(sent) and sent[0].state == "running"
+    with st.container(horizontal=True):
+        if offer.sendable and not is_running:
+            _send_button(offer, offer_id, attempt=len(sent) + 1)
+        _delete_button(offer_id)
     if sent:
         job = follow_job(sent[0].id, key="lab_live_answers")
         if job is not None and job.result is not None:
             show_answers(load_answers(job.result), names)
     show_differences(offer, names, key=f"lab_live_differs_{offer_id}")
+
+
+def _delete_button(offer_id: str) -> None:
+    st.button(
+        t("lab.live.delete"),
+        key="lab_live_delete",
+        icon=":material/delete:",
+        on_click=_delete,
+        args=(offer_id,),
+    )
 
 
 def _send_button(offer: LiveOffer, offer_id: str, *, attempt: int) -> None:

@@ -12,7 +12,7 @@ from dashboard import numbers
 from dashboard.call_view.messages import show_parts
 from dashboard.chat_page.transcript_view import draw_words
 from dashboard.excerpts import excerpt
-from dashboard.safe_markdown import plain_label
+from dashboard.safe_markdown import plain_label, safe_markdown
 from dashboard.texts import t
 from dashboard.widgets import Row, choosable_table
 from dashboard.wording import reason_sentence
@@ -22,7 +22,8 @@ def show_prices(offer: LiveOffer, names: Sequence[str]) -> None:
     """Draws for each side what would be sent and what it costs at most, and the sum."""
     title = plain_label(offer.title or offer.session_id[:6], max_chars=60)
     model = plain_label(offer.model, max_chars=60)
-    st.markdown(t("lab.live.about", session=title, model=model))
+    st.caption(t("lab.live.about", session=title, model=model))
+    st.markdown(safe_markdown(offer.question))
     for place, column in enumerate(st.columns(len(offer.sides))):
         with column, st.container(border=True, key=f"lab_live_price_{place}"):
             _price(offer, place, names[place])
@@ -31,7 +32,7 @@ def show_prices(offer: LiveOffer, names: Sequence[str]) -> None:
     if offer.is_window_assumed:
         st.caption(t("lab.window.assumed"))
     if not offer.is_exact:
-        st.caption(t("lab.estimated"))
+        st.caption(t("lab.live.estimated"))
     if offer.sendable and offer.is_same:
         st.info(t("lab.live.same"), icon=":material/equal:")
 
@@ -43,10 +44,10 @@ def _price(offer: LiveOffer, place: int, name: str) -> None:
         text = t("lab.live.refused", reason=reason_sentence(side.refused))
         st.warning(plain_label(text, max_chars=400), icon=":material/block:")
         return
-    sent, cost = st.columns(2)
-    tokens = numbers.tokens(side.tokens, is_exact=offer.is_exact)
-    sent.metric(t("lab.live.tokens"), tokens)
-    cost.metric(t("lab.live.cost"), numbers.money(side.most_cost))
+    with st.container(horizontal=True, gap="large"):
+        tokens = numbers.tokens(side.tokens, is_exact=offer.is_exact)
+        st.metric(t("lab.live.tokens"), tokens, width="content")
+        st.metric(t("lab.live.cost"), numbers.money(side.most_cost), width="content")
     st.caption(_parts(side, len(offer.only_in(place))))
 
 
@@ -109,7 +110,9 @@ def _figures(answer: LiveAnswer) -> str:
 
 
 def _seconds(value: float | None) -> str:
-    return t("common.unknown") if value is None else f"{value:.1f} s"
+    if value is None:
+        return t("common.unknown")
+    return f"{value:.1f} s" if value >= 1 else f"{value:.2f} s"
 
 
 def show_differences(offer: LiveOffer, names: Sequence[str], *, key: str) -> None:
