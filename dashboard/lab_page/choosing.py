@@ -38,6 +38,7 @@ MOST_SESSIONS = 200  # chosen: a list that can still be searched
 _ASKED = "lab_asked"
 _SESSIONS, _ALL, _WHOSE = "lab_sessions", "lab_all", "lab_whose"
 _POLICIES, _BASELINE, _WINDOW = "lab_policies", "lab_baseline", "lab_window"
+_CHANGES = "lab_changes"
 
 
 def take_address() -> None:
@@ -91,6 +92,7 @@ def show_choosing() -> None:
         )
         baseline = _baseline()
     changes = show_changing(chosen)
+    st.session_state[_CHANGES] = changes or []
     st.button(
         t("lab.start", count=len(chosen)),
         key="lab_start",
@@ -98,7 +100,7 @@ def show_choosing() -> None:
         icon=":material/play_arrow:",
         disabled=not chosen or changes is None,
         on_click=_start,
-        args=(chosen, names, baseline, changes or [], None if window is None else int(window)),
+        args=(chosen, tuple(names), baseline, None if window is None else int(window)),
     )
 
 
@@ -189,13 +191,18 @@ def _start(
     sessions: Sequence[str],
     names: Sequence[str],
     baseline: Candidate | None,
-    changes: Sequence[JsonObject],
     window: int | None,
 ) -> None:
-    candidates = chosen_candidates(names, baseline, [edited(one) for one in changes])
+    candidates = chosen_candidates(names, baseline, changed_candidates())
     job = start_trial(engine(), sessions, candidates, window_tokens=window)
     st.session_state[OPEN] = job.id
     st.session_state.pop(_ASKED, None)
+
+
+def changed_candidates() -> list[Candidate]:
+    """Today's policy with the changed fields of the form; none while one is not allowed."""
+    changes: list[JsonObject] = st.session_state.get(_CHANGES, [])
+    return [edited(one) for one in changes]
 
 
 def chosen_candidates(
