@@ -87,6 +87,8 @@ def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
     with st.container(horizontal=True, key="usage_figures"):
         _figure("turns", f"{len(turns):,}", t("usage.help.turns"))
         _figure("calls", f"{len(calls):,}", t("usage.help.calls"))
+        if not calls:
+            return
         for name, known in figures:
             value = None if known.value is None else int(known.value)
             _figure(
