@@ -192,10 +192,9 @@ def _piece(part: Part, label: Label) -> str:
     return (
         f'<div title="{name}: {part.tokens:,}" style="width:{part.share:.4%};{_fill(part.segment)};'
         f"color:{color};font-size:.75rem;line-height:{_HEIGHT};height:{_HEIGHT};overflow:hidden;"
-        "display:flex;flex-wrap:wrap;align-content:flex-start;"
+        "display:flex;flex-wrap:wrap;column-gap:5px;align-content:flex-start;"
         'white-space:nowrap;box-sizing:border-box;border-right:1px solid rgba(255,255,255,.55)">'
-        f'<span style="width:1px;height:{_HEIGHT}"></span>'
-        f'<span style="margin-left:6px">{text}</span></div>'
+        f'<span style="width:1px;height:{_HEIGHT}"></span><span>{text}</span></div>'
     )
 
 

@@ -27,7 +27,7 @@ def screen(browser: Browser) -> Iterator[Page]:
 
 
 def test_the_chat_shows_the_window_above_the_input(screen: Page, server: Server) -> None:
-    _, session = demo_session(server, "demo_incident.json", "scripted/reader-40k")
+    _, session = demo_session(server, "quiet_hours.json", "scripted/reader-12k")
     open_page(screen, server, "", session)
 
     expect(screen.locator(".ctx-strip-words")).to_contain_text("until compaction")
@@ -49,8 +49,8 @@ def test_the_compaction_dialog_shows_tokens_before_and_after(screen: Page, serve
 def test_the_usage_page_shows_every_call_of_an_imported_conversation(
     screen: Page, server: Server, tmp_path: Path
 ) -> None:
-    build, *_ = write_transcripts(tmp_path)
-    (session,) = server.engine.import_(build.read_text(encoding="utf-8"), name=build.name)
+    _, berths, _ = write_transcripts(tmp_path)
+    (session,) = server.engine.import_(berths.read_text(encoding="utf-8"), name=berths.name)
     open_page(screen, server, "usage", session)
 
     expect(screen.get_by_role("heading", name="Timeline")).to_be_visible()

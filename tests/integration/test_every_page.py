@@ -195,7 +195,7 @@ def _texts_of(element: Any) -> Iterator[str]:
     proto = getattr(element, "proto", None)
     found = [getattr(holder, name, "") for holder in (element, proto) for name in SHOWN]
     if element.type == "plotly_chart":
-        found.append(_written(json.loads(proto.spec)))
+        found.append(_written(json.loads(element.proto.spec)))
     elif element.type == "dataframe":
         found += [list(element.value.columns), element.value.to_numpy().tolist()]
     else:  # the value of a choice is a code
