@@ -137,7 +137,7 @@ def _purpose_row(name: str, totals: Totals) -> Row:
 
 
 def _figure(name: str, value: str, text: str) -> None:
-    st.metric(t(f"usage.figure.{name}"), value, help=text, width=WIDTHS.get(name, 155))
+    st.metric(t(f"usage.figure.{name}"), value, help=text, width=WIDTHS.get(name, 130))
 
 
 def _figure_help(name: str, known: KnownSum, whole: str) -> str:
