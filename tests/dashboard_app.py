@@ -19,7 +19,7 @@ from ctxcore.json_types import JsonObject
 from ctxcore.reasons.values import Reason
 from ctxcore.store.sql import DATABASE_VARIABLE
 from ctxcore.store.values import SessionInfo
-from dashboard import background, demos, services, texts
+from dashboard import background, demos, services, slow_reads, texts
 from dashboard.chat_page.turn_runner import TurnRunner, turn_runner
 from dashboard.widgets import choice_key
 from dashboard.wording import reason_text
@@ -133,6 +133,7 @@ def open_dashboard(
     monkeypatch.setenv(services.WARM_UP_VARIABLE, "0")
     # What a page shows must not depend on whether a compaction behind it was quick enough.
     monkeypatch.setattr(background, "GRACE_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(slow_reads, "GRACE_SECONDS", HANG_SECONDS)
     if not with_demo:
         monkeypatch.setattr(demos, "demos", tuple)
     _forget()

@@ -22,6 +22,7 @@ from dashboard.settings.drafts import main_fields
 from dashboard.settings.fields import Field
 from dashboard.settings.form import Form, draw_source, field_source
 from dashboard.settings.inputs import field_help, field_name
+from dashboard.slow_reads import read_slowly
 from dashboard.texts import about, language, t
 from dashboard.widgets import show_problem
 from dashboard.window_chart import window_bar
@@ -35,17 +36,19 @@ def show_main(form: Form) -> None:
         bar = window_bar(_breakdown(form, foreseen), form.typed_budget, segment_label)
         if bar:
             st.html(bar)
-        st.markdown("\n\n".join(_sentences(form, foreseen)))
+        st.markdown("\n\n".join(_sentences(form)))
+        if foreseen is not None and form.typed_budget is not None:
+            _session(form, foreseen, form.typed_budget)
         _inputs(form)
         show_problem(saving.PROBLEM)
         _buttons(form)
 
 
 def _foreseen(form: Form) -> Foreseen | None:
-    """The current session under the typed values; None without messages."""
+    """The current session under the typed values, nothing planned; None without messages."""
     if form.session is None or not form.session.length:
         return None
-    return foreseen(form.session, form.typed, form.model)
+    return foreseen(form.session, form.typed, form.model, plans=False).read()
 
 
 def _breakdown(form: Form, foreseen: Foreseen | None) -> Breakdown:
@@ -60,7 +63,7 @@ def _breakdown(form: Form, foreseen: Foreseen | None) -> Breakdown:
     )
 
 
-def _sentences(form: Form, foreseen: Foreseen | None) -> Iterator[str]:
+def _sentences(form: Form) -> Iterator[str]:
     budget, model = form.typed_budget, plain_label(form.model)
     if budget is None:
         yield t("settings.live.unknown", model=model)
@@ -68,9 +71,21 @@ def _sentences(form: Form, foreseen: Foreseen | None) -> Iterator[str]:
     yield _effect(form, budget, model)
     if form.draft and form.budget is not None:
         yield f":gray[{_saved(form, form.budget)}]"
-    if foreseen is not None and form.session is not None:
+
+
+def _session(form: Form, seen: Foreseen, budget: TokenBudget) -> None:
+    """Says what would happen to the session; a compaction that is due is planned first."""
+    assert form.session is not None  # where it was looked at
+    planned: Foreseen | None = seen
+    if seen.trigger is not None:
+        planned = read_slowly(
+            foreseen(form.session, form.typed, form.model),
+            place="settings_foreseen",
+            text=t("settings.main.now.planning"),
+        )
+    if planned is not None:
         title = plain_label(session_title(form.session))
-        yield f":material/arrow_forward: {_now(form, foreseen, budget, title)}"
+        st.markdown(f":material/arrow_forward: {_now(form, planned, budget, title)}")
 
 
 def _effect(form: Form, budget: TokenBudget, model: str) -> str:
