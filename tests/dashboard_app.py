@@ -161,6 +161,7 @@ def _forget() -> None:
         services._engine,
         services._layers,
         services._job_runner,
+        services.plugins,
         turn_runner,
     ):
         cached.clear()

@@ -15,7 +15,7 @@ import pytest
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TextDelta
-from ctxcore.formats.report import TokenReport
+from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.reasons.codes import CallCode
 from ctxcore.store.values import CallInfo, Scope, SessionInfo
@@ -435,11 +435,11 @@ def test_the_survival_map_is_drawn_once_it_is_opened(app: Dashboard, language: L
 def test_the_page_is_there_before_all_messages_are_counted(
     app: Dashboard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on, report = threading.Event(), reads.usage_report
+    go_on = threading.Event()
 
     def late(*given: Any, **named: Any) -> TokenReport:
         assert go_on.wait(HANG_SECONDS)
-        return report(*given, **named)
+        return usage_report(*given, **named)
 
     monkeypatch.setattr(reads, "usage_report", late)
     monkeypatch.setattr(slow_reads, "GRACE_SECONDS", 0.0)
