@@ -17,7 +17,7 @@ settings.register_profile(
     "default",
     deadline=None,
     derandomize=True,
-    max_examples=40,
+    max_examples=25,
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
