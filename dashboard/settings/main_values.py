@@ -13,6 +13,7 @@ import streamlit as st
 from ctxcore.assembly.verdicts import Breakdown, make_breakdown
 from ctxcore.budget import TokenBudget
 from ctxcore.engine.foreseeing import Foreseen
+from ctxcore.errors import BudgetError
 from dashboard import numbers
 from dashboard.reads import foreseen
 from dashboard.safe_markdown import plain_label
@@ -27,16 +28,19 @@ from dashboard.texts import about, language, t
 from dashboard.widgets import show_problem
 from dashboard.window_chart import window_bar
 from dashboard.window_panel import segment_label
+from dashboard.wording import error_text
 
 
 def show_main(form: Form) -> None:
     """Draws the bar, what the values do, the five inputs and the buttons that save them."""
-    foreseen = _foreseen(form)
+    foreseen, problem = _foreseen(form)
     with st.container(border=True, key="settings_main"):
         bar = window_bar(_breakdown(form, foreseen), form.typed_budget, segment_label)
         if bar:
             st.html(bar)
         st.markdown("\n\n".join(_sentences(form)))
+        if problem:
+            _does_not_fit(problem)
         if foreseen is not None and form.typed_budget is not None:
             _session(form, foreseen, form.typed_budget)
         _inputs(form)
@@ -44,11 +48,18 @@ def show_main(form: Form) -> None:
         _buttons(form)
 
 
-def _foreseen(form: Form) -> Foreseen | None:
-    """The current session under the typed values, nothing planned; None without messages."""
+def _foreseen(form: Form) -> tuple[Foreseen | None, str]:
+    """The session under the typed values, nothing planned; None without messages, or why not."""
     if form.session is None or not form.session.length:
-        return None
-    return foreseen(form.session, form.typed, form.model, plans=False).read()
+        return None, ""
+    try:
+        return foreseen(form.session, form.typed, form.model, plans=False).read(), ""
+    except BudgetError as error:  # these values may be what makes it fit
+        return None, error_text(error)
+
+
+def _does_not_fit(problem: str) -> None:
+    st.warning(plain_label(problem, max_chars=600), icon=":material/warning:")
 
 
 def _breakdown(form: Form, foreseen: Foreseen | None) -> Breakdown:
@@ -78,11 +89,15 @@ def _session(form: Form, seen: Foreseen, budget: TokenBudget) -> None:
     assert form.session is not None  # where it was looked at
     planned: Foreseen | None = seen
     if seen.trigger is not None:
-        planned = read_slowly(
-            foreseen(form.session, form.typed, form.model),
-            place="settings_foreseen",
-            text=t("settings.main.now.planning"),
-        )
+        try:
+            planned = read_slowly(
+                foreseen(form.session, form.typed, form.model),
+                place="settings_foreseen",
+                text=t("settings.main.now.planning"),
+            )
+        except BudgetError as error:
+            _does_not_fit(error_text(error))
+            return
     if planned is not None:
         title = plain_label(session_title(form.session))
         st.markdown(f":material/arrow_forward: {_now(form, planned, budget, title)}")
@@ -193,7 +208,7 @@ def _buttons(form: Form) -> None:
             key="settings_undo",
             icon=":material/undo:",
             help=t("settings.main.undo.help"),
-            disabled=not saving.can_undo(form.target, form.own),
+            disabled=not saving.can_undo(form.target),
             on_click=saving.undo,
             args=(form.target,),
         )
