@@ -8,11 +8,12 @@ calls, and the notes of hooks on those.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ctxcore.formats.claude_entries import Entry, Log, assemble, is_message, parse_log
 from ctxcore.formats.fields import file_stem, prompt_texts, text_at, title_of
-from ctxcore.formats.values import Format, Problem, Records, Transcript
+from ctxcore.formats.records import Problem, Record, Records
+from ctxcore.formats.values import Format, Transcript
 from ctxcore.messages.values import JsonValue
 from ctxcore.reasons.storage_problems import FormatCode
 
@@ -74,27 +75,25 @@ _MAIN = ""
 
 
 def _is_claude_code(records: Records) -> bool:
-    return any(is_message(record) for _, record in _session_records(records))
+    return any(is_message(record) for _, record in _session_records(records.head))
 
 
-def _read(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
+def _read(records: Records) -> Iterator[Transcript | Problem]:
     log = parse_log(_session_records(records))
-    transcripts = [
-        transcript
-        for agent, entries in _by_agent(log.entries).items()
-        if (transcript := _transcript(agent, entries, log, name)).messages
-    ]
-    return transcripts, [*records.problems, *log.problems]
+    yield from log.problems
+    for agent, entries in _by_agent(log.entries).items():
+        if (transcript := _transcript(agent, entries, log, records.name)).messages:
+            yield transcript
 
 
-def _session_records(records: Records) -> list[tuple[int | None, JsonValue]]:
-    """The records; a document holds them in a list, which web sessions have under `loglines`."""
-    if not records.is_document:
-        return [(record.line, record.value) for record in records.records]
-    value = records.records[0].value
-    if isinstance(value, dict) and "loglines" in value:
-        value = value["loglines"]
-    return [(None, record) for record in (value if isinstance(value, list) else [value])]
+def _session_records(records: Iterable[Record]) -> Iterator[tuple[int | None, JsonValue]]:
+    """The records with their lines; web sessions have them under `loglines` of one object."""
+    for record in records:
+        value = record.value
+        if isinstance(value, dict) and isinstance(lines := value.get("loglines"), list):
+            yield from ((None, line) for line in lines)
+        else:
+            yield record.line, value
 
 
 def _by_agent(entries: Sequence[Entry]) -> dict[str, list[Entry]]:

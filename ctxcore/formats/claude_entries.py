@@ -13,7 +13,8 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
-from ctxcore.formats.values import Problem, RecordedCompaction, RecordedUsage
+from ctxcore.formats.records import Problem
+from ctxcore.formats.values import RecordedCompaction, RecordedUsage
 from ctxcore.messages.shapes.anthropic import message_of_blocks, result_blocks, tool_message
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Reasoning, Role, Text
 from ctxcore.reasons.storage_problems import FileProblem

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import PurePath
 
-from ctxcore.formats.values import Transcript
 from ctxcore.messages.values import Message
 
 
@@ -81,15 +78,3 @@ def title_of(texts: Iterable[str | None], *, otherwise: str) -> str:
             if title := " ".join(line.split()):
                 return title if len(title) <= _TITLE_CHARS else f"{title[: _TITLE_CHARS - 1]}…"
     return otherwise
-
-
-def with_unique_ids(transcripts: Sequence[Transcript]) -> list[Transcript]:
-    """`transcripts` with `#2`, `#3`, … appended to repeated ids."""
-    taken: set[str] = set()
-    unique = []
-    for transcript in transcripts:
-        candidates = (f"{transcript.id}#{n}" if n > 1 else transcript.id for n in count(1))
-        new_id = next(candidate for candidate in candidates if candidate not in taken)
-        taken.add(new_id)
-        unique.append(replace(transcript, id=new_id))
-    return unique

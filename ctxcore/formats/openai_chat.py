@@ -6,7 +6,7 @@ to Claude are read too: content blocks, system prompt and tools.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
@@ -23,7 +23,8 @@ from ctxcore.formats.fields import (
     time_at,
     title_of,
 )
-from ctxcore.formats.values import Format, Problem, RecordedCompaction, Records, Transcript
+from ctxcore.formats.records import Problem, Records
+from ctxcore.formats.values import Format, RecordedCompaction, Transcript
 from ctxcore.messages.canonical import to_ordered
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.shapes.anthropic import has_own_blocks, openai_tool
@@ -61,35 +62,34 @@ class _Read:
     problems: tuple[Problem, ...]
 
 
-def _read(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
+def _read(records: Records) -> Iterator[Transcript | Problem]:
     """The conversations in `records`, and the problems outside of them."""
-    found, problems = _find_conversations(records)
-    transcripts = []
-    for at, conversation in enumerate(found, 1):
-        read = _read_entries(conversation.entries)
-        read, compactions = _without_summaries(read, conversation.about)
+    for found in _find_conversations(records):
+        if isinstance(found, Problem):
+            yield found
+            continue
+        read, compactions = _without_summaries(_read_entries(found.entries), found.about)
         if read.messages:
-            fallback = file_stem(name) if len(found) == 1 else f"{file_stem(name)}#{at}"
-            transcripts.append(_transcript(conversation.about, read, compactions, name, fallback))
+            yield _transcript(found.about, read, compactions, records.name)
         else:
-            problems += read.problems
-    return transcripts, problems
+            yield from read.problems
 
 
-def _find_conversations(records: Records) -> tuple[list[_Found], list[Problem]]:
-    """Conversations in file order; messages on lines of their own are one, the first."""
-    found, loose, problems = [], [], list(records.problems)
-    for record in records.records:
+def _find_conversations(records: Records) -> Iterator[_Found | Problem]:
+    """Conversations in file order; messages that stand alone are one, the last."""
+    is_one = records.layout == "list" and any(map(_is_message, records.values))
+    loose: list[_Entry] = []
+    for at, record in enumerate(records):
         value, line = record.value, record.line
-        if _is_message(value):
-            loose.append(_Entry(value=value, line=line, place=Place(PlaceCode.THE_MESSAGE)))
+        if is_one or _is_message(value):
+            place = Place(PlaceCode.MESSAGE, at) if is_one else Place(PlaceCode.THE_MESSAGE)
+            loose.append(_Entry(value=value, line=line, place=place))
         elif inside := _conversations_in(value, line):
-            found += inside
+            yield from inside
         else:
-            problems.append(Problem(line=line, reason=FileProblem.NEITHER()))
+            yield Problem(line=line, reason=FileProblem.NEITHER())
     if loose:
-        found.insert(0, _Found(entries=tuple(loose)))
-    return found, problems
+        yield _Found(entries=tuple(loose))
 
 
 def _conversations_in(value: JsonValue, line: int | None) -> list[_Found]:
@@ -180,9 +180,8 @@ def _transcript(
     read: _Read,
     compactions: tuple[RecordedCompaction, ...],
     name: str,
-    fallback: str,
 ) -> Transcript:
-    own_id = id_at(about, "id", "session_id", "conversation_id") or fallback
+    own_id = id_at(about, "id", "session_id", "conversation_id") or file_stem(name)
     titles = [text_at(about, "title"), *prompt_texts(read.messages)]
     return Transcript(
         id=own_id,

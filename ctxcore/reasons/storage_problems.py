@@ -16,6 +16,7 @@ class FileProblem(Code):
     EMPTY = "file.empty", "the file is empty"
     NO_CONVERSATION = "file.none", "contains no conversation"
     NO_CONVERSATION_BECAUSE = "file.none_because", "contains no conversation: {problem}"
+    LOOKS_LIKE = "file.looks_like", "this looks like {format}, but {problem}"
     NEITHER = "file.neither", "is neither a chat message nor a conversation"
     NO_RECORD = "file.no_record", "is JSON, but not a session record"
     NO_CONTENT = "file.no_content", "the {kind} record has no content"

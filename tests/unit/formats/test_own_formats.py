@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from ctxcore.errors import FormatError
 from ctxcore.formats.reading import FORMATS, parse_transcripts, register_format
-from ctxcore.formats.values import Format, Problem, Records, Transcript
+from ctxcore.formats.records import Record, Records
+from ctxcore.formats.values import Format, Transcript
 from ctxcore.messages.values import text_message
 
 LINES = '{"who": "user", "says": "hi"}\n{"who": "assistant", "says": "hello"}'
 
 
-def says(records: Records) -> Iterator[tuple[str, str]]:
-    for record in records.records:
+def says(records: Iterable[Record]) -> Iterator[tuple[str, str]]:
+    for record in records:
         if isinstance(record.value, dict) and "says" in record.value:
             yield str(record.value["who"]), str(record.value["says"])
 
 
-def read_diary(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
+def read_diary(records: Records) -> Iterator[Transcript]:
     said = [text_message("user" if who == "user" else "assistant", t) for who, t in says(records)]
-    found = Transcript(
-        id=name,
-        title=name,
+    yield Transcript(
+        id=records.name,
+        title=records.name,
         format="diary",
-        path=name,
+        path=records.name,
         messages=tuple(said),
         times=(None,) * len(said),
     )
-    return [found], []
 
 
-DIARY = Format(name="diary", label="a diary", matches=lambda all_: any(says(all_)), read=read_diary)
+DIARY = Format(
+    name="diary", label="a diary", matches=lambda all_: any(says(all_.head)), read=read_diary
+)
 
 
 @pytest.fixture(autouse=True)

@@ -49,8 +49,8 @@ def test_a_conversation_a_line_keeps_ids_titles_and_models() -> None:
 
     assert [(one.id, one.title, one.model) for one in found] == [
         ("first", "hello", "gpt-test"),
-        ("talks#2", "Two", None),
-        ("talks#3", "hello", None),
+        ("talks", "Two", None),
+        ("talks#2", "hello", None),
     ]
 
 
