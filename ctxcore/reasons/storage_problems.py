@@ -45,6 +45,14 @@ class FormatCode(Code):
     CLAUDE_CODE = "format.claude_code", "a Claude Code session (.jsonl)"
 
 
+class RepairCode(Code):
+    """What was put right while a file was read."""
+
+    NO_ID = "repair.no_id", "a tool call without an id got one"
+    NO_CALL = "repair.no_call", "the result of a call that is not in the file stays where it is"
+    MOVED = "repair.moved", "a result was moved behind its call"
+
+
 class ExportProblem(Code):
     """Why a file is not an export of this library, or cannot be imported."""
 
