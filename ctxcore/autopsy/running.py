@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -55,7 +55,7 @@ def autopsy(
     Raises:
         FormatError: there is nothing at one of `paths`.
     """
-    files = list(dict.fromkeys(file for path in paths for file in find_transcripts(path)))
+    files = files_at(paths)
     policy = policy or Policy.preset("default")
     found: dict[Path, _Found] = {}
     for file, examined in _examine_all(files, policy, model, workers):
@@ -67,6 +67,15 @@ def autopsy(
         (session for sessions, _ in ordered for session in sessions),
         (unread for _, unread in ordered if unread is not None),
     )
+
+
+def files_at(paths: Iterable[str | Path]) -> list[Path]:
+    """The files that may be transcripts at `paths`, each once.
+
+    Raises:
+        FormatError: there is nothing at one of them.
+    """
+    return list(dict.fromkeys(file for path in paths for file in find_transcripts(path)))
 
 
 _Found = tuple[list[ExaminedSession], UnreadFile | None]

@@ -12,6 +12,7 @@ import typer
 
 from ctxcore import __version__
 from ctxcore.cli.alerts import run_alerts
+from ctxcore.cli.autopsying import run_autopsy
 from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
@@ -65,6 +66,7 @@ def _main(
 
 app.command("serve")(run_serve)
 app.command("inspect")(run_inspect)
+app.command("autopsy")(run_autopsy)
 app.command("fit")(run_fit)
 app.command("compact")(run_compact)
 app.command("compare")(run_compare)

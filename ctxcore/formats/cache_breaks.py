@@ -30,7 +30,7 @@ def break_between(
         minutes = (call.recorded_at - before.recorded_at).total_seconds() / 60
         if minutes > (_HOUR_MINUTES if before.cache_hour_tokens else _SHORT_MINUTES):
             return BreakCode.EXPIRED(minutes=round(minutes))
-    return BreakCode.OTHER()
+    return BreakCode.FRONT_CACHED() if call.cache_read_tokens else BreakCode.NONE_CACHED()
 
 
 def resent_tokens(before: RecordedUsage, call: RecordedUsage) -> int:
