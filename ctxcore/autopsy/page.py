@@ -27,12 +27,12 @@ from ctxcore.reasons.values import Reason
 from ctxcore.tokens.costs import dollars_text, tokens_text
 
 WORDS: Final[Mapping[str, str]] = {
-    "title": "Autopsy of {sessions} conversations",
-    "lost": "{folds} compactions lost {gone} of {needed} things that were needed later. With as "
-    "many tokens, ctxcore's default would have lost {ours}{scope}.",
-    "lost_scope": " where the programs lost {gone} ({folds} compactions in which it fits)",
-    "lost_nothing": "{folds} compactions were recorded; nothing of what they folded was needed "
-    "later and gone.",
+    "title": "Autopsy of recorded conversations",
+    "lost": "Compactions recorded: {folds}. They lost {gone} of {needed} things that were needed "
+    "later; with as many tokens, ctxcore's default would have lost {ours}{scope}.",
+    "lost_scope": ", where the programs lost {gone}, in the {folds} in which it fits",
+    "lost_nothing": "Compactions recorded: {folds}. Nothing of what they folded was needed later and "
+    "gone.",
     "no_folds": "These files record no compactions.",
     "conversations": "Conversations",
     "calls": "Calls to models",
@@ -157,8 +157,7 @@ def render_page(
             figures are told, and files by their names alone.
     """
     page = _Page(autopsy, words, say, has_texts)
-    title = words["title"].format(sessions=f"{len(autopsy.sessions):,}")
-    return html_page(title, page.parts(), language=language, style=_STYLE)
+    return html_page(words["title"], page.parts(), language=language, style=_STYLE)
 
 
 @dataclass(frozen=True, slots=True)
