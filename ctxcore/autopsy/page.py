@@ -31,8 +31,8 @@ WORDS: Final[Mapping[str, str]] = {
     "lost": "Compactions recorded: {folds}. They lost {gone} of {needed} things that were needed "
     "later; with as many tokens, ctxcore's default would have lost {ours}{scope}.",
     "lost_scope": ", where the programs lost {gone}, in the {folds} in which it fits",
-    "lost_nothing": "Compactions recorded: {folds}. Nothing of what they folded was needed later and "
-    "gone.",
+    "lost_nothing": "Compactions recorded: {folds}. Nothing of what they folded was needed later "
+    "and gone.",
     "no_folds": "These files record no compactions.",
     "conversations": "Conversations",
     "calls": "Calls to models",

@@ -18,6 +18,7 @@ from ctxcore.autopsy.values import (
     Spending,
     UnreadFile,
 )
+from ctxcore.cli.languages import load_texts
 from ctxcore.formats.hints import Hint
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.report_codes import HintCode
@@ -154,3 +155,16 @@ def test_words_of_another_language_take_the_place_of_all() -> None:
     assert '<html lang="zh">' in page
     assert "Tokens" not in page
     assert "Conversation" not in page
+
+
+def test_the_chinese_words_fill_in_the_same_values() -> None:
+    texts = load_texts("zh")
+    chinese = {key: texts[f"autopsy.{key}"] for key in WORDS}
+
+    assert {key: _blanks(text) for key, text in chinese.items()} == {
+        key: _blanks(text) for key, text in WORDS.items()
+    }
+
+
+def _blanks(text: str) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", text))
