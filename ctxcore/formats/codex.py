@@ -109,7 +109,8 @@ class _Reader:
     def _read_usage(self, entry: Entry) -> None:
         """Usage is repeated with new rate limits; after a compaction it is an estimate."""
         info = object_at(entry.raw, "info")
-        last, total = object_at(info, "last_token_usage"), object_at(info, "total_token_usage")
+        total = object_at(info, "total_token_usage")
+        last = object_at(info, "last_token_usage") or _beyond(total, self._total)
         usage = self._usage(last, entry)
         if (total and total == self._total) or not usage.total_input_tokens:
             return
@@ -201,11 +202,18 @@ def _compaction(entry: Entry, before_tokens: int | None) -> RecordedCompaction:
     )
 
 
+def _beyond(total: Mapping[str, object], before: Mapping[str, object]) -> Mapping[str, object]:
+    """The counts of one call, of versions that only add them up."""
+    counts = ((key, count_at(total, key) or 0) for key in total)
+    return {key: max(count - (count_at(before, key) or 0), 0) for key, count in counts}
+
+
 def _is_usage_first(entries: Sequence[Entry]) -> bool:
     """Whether the first usage stands before the first answer."""
     for entry in entries:
-        last = object_at(object_at(entry.raw, "info"), "last_token_usage")
-        if entry.kind == "usage" and count_at(last, "input_tokens"):
+        info = object_at(entry.raw, "info")
+        counts = (object_at(info, key) for key in ("last_token_usage", "total_token_usage"))
+        if entry.kind == "usage" and any(count_at(one, "input_tokens") for one in counts):
             return True
         if entry.kind == "item" and is_answer(entry):
             return False

@@ -96,7 +96,8 @@ class Log:
             case "response_item":
                 self._keep("item", payload, line, time)
             case "compacted":
-                self._keep("compaction", payload, line, time)
+                summary = {"message": payload.get("message")}  # not the history that it replaces
+                self._keep("compaction", summary, line, time)
             case "event_msg":
                 self._add_event(payload, line, time)
             case "inter_agent_communication":

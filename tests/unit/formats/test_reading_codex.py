@@ -44,7 +44,8 @@ def tokens(new: int, *, cached: int = 0, out: int = 5, total: int | None = None)
         "output_tokens": out,
         "total_tokens": new + out,
     }
-    info: JsonObject = {"last_token_usage": last, "total_token_usage": {"n": total or new}}
+    added: JsonObject = {"input_tokens": total or new}
+    info: JsonObject = {"last_token_usage": last, "total_token_usage": added}
     return event("token_count", info=info)
 
 
@@ -124,6 +125,22 @@ def test_older_versions_record_usage_before_the_answer() -> None:
 
     assert shape(found)[1].count("+shell") == 2
     assert [(one.after, one.input_tokens) for one in found.usage] == [(1, 100), (4, 160)]
+
+
+def test_usage_that_is_only_added_up_is_split() -> None:
+    def added(new: int, cached: int) -> JsonObject:
+        total: JsonObject = {"input_tokens": new, "cached_input_tokens": cached}
+        return event("token_count", info={"total_token_usage": total})
+
+    found = read(
+        *(HEAD, said("user", "go"), call("c1"), added(100, 30), output("c1", "x")),
+        *(said("assistant", "done"), added(260, 130)),
+    )
+
+    assert [(one.input_tokens, one.cache_read_tokens) for one in found.usage] == [
+        (70, 30),
+        (60, 100),
+    ]
 
 
 def test_a_compaction_holds_its_summary_once() -> None:
