@@ -25,6 +25,7 @@ _WRAPPED: Final = frozenset(
     }
 )
 USER_EVENT: Final = "user_message"
+_REQUEST: Final = "## My request for Codex:"  # behind what an editor says of its open files
 _SPOKEN: Final = ("agent_message", "turn.completed")
 _OWN_KEYS: Final = ("internal_chat_message_metadata_passthrough", "metadata")  # Codex's own notes
 
@@ -117,7 +118,8 @@ class Log:
             self.names += filter(None, [text_at(payload, "thread_name")])
         elif (kind == USER_EVENT or kind in _SPOKEN) and text_at(payload, "message"):
             if kind == USER_EVENT:
-                self.prompts.append(str(payload["message"]))
+                text = str(payload["message"])
+                self.prompts.append(text.partition(_REQUEST)[2] or text)
             self._keep("event", payload, line, time)
         else:
             self.builder.ignore(f"event_msg/{kind}")

@@ -1,5 +1,6 @@
 """Reads the events of Copilot CLI sessions; sub-agents are conversations of their own.
 
+Older versions wrote the state of a session as one object with chat messages in OpenAI's form.
 A file says how many tokens an answer has, but not how many it read, so that no usage is read unless
 the events of the provider's usage are kept.
 """
@@ -10,12 +11,15 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
+from ctxcore.errors import MessageError
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import count_at, is_prompt, object_at, text_at, time_at
 from ctxcore.formats.records import Problem, Record, Records
 from ctxcore.formats.values import Format, RecordedCompaction, RecordedUsage, Transcript
-from ctxcore.json_types import JsonObject
-from ctxcore.messages.canonical import to_ordered, type_of
+from ctxcore.json_types import JsonObject, JsonValue
+from ctxcore.messages.canonical import object_of, to_ordered, type_of
+from ctxcore.messages.openai import parse_message
+from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _KINDS: Final = ("session.", "user.", "assistant.", "tool.", "system.", "subagent.", "hook.")
@@ -140,13 +144,26 @@ class _Session:
         """Reads the next event."""
         event, line = record.value, record.line
         data = event.get("data") if isinstance(event, dict) else None
-        if not isinstance(event, dict) or not type_of(event):
+        if isinstance(event, dict) and isinstance(event.get("chatMessages"), list):
+            self.about = event
+            self._read_state(event["chatMessages"])
+        elif not isinstance(event, dict) or not type_of(event):
             self.agents[_MAIN].builder.problem(FileProblem.NO_RECORD(), line=line)
         elif not isinstance(data, dict):
             problem = FileProblem.NO_CONTENT(kind=type_of(event))
             self.agents[_MAIN].builder.problem(problem, line=line)
         else:
             self._read(type_of(event), data, self._agent(event, data), event, line)
+
+    def _read_state(self, messages: JsonValue) -> None:
+        """The chat messages that older versions wrote, in OpenAI's form."""
+        builder = self.agents[_MAIN].builder
+        for at, raw in enumerate(messages if isinstance(messages, list) else []):
+            try:
+                place = Place(PlaceCode.MESSAGE, at)
+                builder.add(parse_message(object_of(raw, place), place=place), key=str(at))
+            except MessageError as error:
+                builder.problem(error.reason)
 
     def _agent(self, event: JsonObject, data: JsonObject) -> _Agent:
         own_id = text_at(data, "parentToolCallId") or text_at(event, "agentId") or _MAIN
@@ -187,6 +204,8 @@ class _Session:
 
 def _is_copilot(records: Records) -> bool:
     values = [value for value in records.values if isinstance(value, dict)]
+    if any(isinstance(v.get("chatMessages"), list) and "sessionId" in v for v in values):
+        return True
     starts = any(v.get("type") == "session.start" and _is_event(v) for v in values)
     return starts or (sum(map(_is_event, values)) >= 2 and all(map(_is_event, values)))
 
@@ -195,7 +214,7 @@ def _is_event(value: JsonObject) -> bool:
     return (
         type_of(value).startswith(_KINDS)
         and isinstance(value.get("data"), dict)
-        and all(key in value for key in ("id", "timestamp", "parentId"))
+        and "timestamp" in value
     )
 
 

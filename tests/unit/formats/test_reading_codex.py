@@ -244,6 +244,13 @@ def test_events_are_messages_where_no_items_are() -> None:
     assert shape(found) == ["user: go", "assistant: one", "assistant: two"]
 
 
+def test_the_title_is_the_request_without_the_files_of_an_editor() -> None:
+    context = "# Context from my IDE setup:\n## Open tabs:\n## My request for Codex:\nfix it"
+    found = read(HEAD, event("user_message", message=context), said("user", context))
+
+    assert found.title == "fix it"
+
+
 def test_the_first_layouts_have_no_wrapping() -> None:
     head: JsonObject = {"id": "old", "timestamp": TIME, "instructions": None}
     items: list[JsonValue] = [

@@ -60,6 +60,23 @@ def test_answers_with_thinking_and_results() -> None:
     assert ("duplicate", 1) in found.ignored
 
 
+def test_older_versions_kept_chat_messages() -> None:
+    function: JsonObject = {"name": "bash", "arguments": "{}"}
+    messages: list[JsonValue] = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "tool_calls": [{"id": "c", "function": function}]},
+        {"role": "tool", "tool_call_id": "c", "content": "x"},
+        {"role": "narrator", "content": "no"},
+    ]
+    found = read({"sessionId": "s-0", "chatMessages": messages, "timeline": []})
+
+    assert (found.id, shape(found)) == (
+        "s-0",
+        ["user: go", "assistant:  +bash(c {})", "tool(c): x"],
+    )
+    assert len(found.problems) == 1
+
+
 def test_sub_agents_are_conversations_of_their_own() -> None:
     main, agent = read_all(
         START,
