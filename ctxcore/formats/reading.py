@@ -22,6 +22,12 @@ FORMATS: Registry[Format] = Registry(
     "transcript format",
     {
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
+        "codex": At("ctxcore.formats.codex:CODEX"),
+        "pi": At("ctxcore.formats.pi:PI"),
+        "gemini-cli": At("ctxcore.formats.gemini_cli:GEMINI_CLI"),
+        "qwen": At("ctxcore.formats.qwen:QWEN"),
+        "copilot": At("ctxcore.formats.copilot:COPILOT"),
+        "grok": At("ctxcore.formats.grok:GROK"),
         "openai": At("ctxcore.formats.openai_chat:OPENAI_CHAT"),  # last: it asks for least
     },
 )

@@ -43,6 +43,12 @@ class FormatCode(Code):
         "line)",
     )
     CLAUDE_CODE = "format.claude_code", "a Claude Code session (.jsonl)"
+    CODEX = "format.codex", "a Codex rollout (.jsonl)"
+    PI = "format.pi", "a pi or OpenClaw session (.jsonl)"
+    GEMINI_CLI = "format.gemini_cli", "a Gemini CLI session (.json, .jsonl)"
+    QWEN = "format.qwen", "a Qwen Code session (.jsonl)"
+    COPILOT = "format.copilot", "a Copilot CLI session (events.jsonl)"
+    GROK = "format.grok", "a Grok session (chat_history.jsonl)"
 
 
 class RepairCode(Code):
