@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import cast
 
 from ctxcore.errors import MessageError
-from ctxcore.formats.claude_entries import to_messages
+from ctxcore.formats.claude_messages import to_messages
 from ctxcore.formats.fields import (
     count_at,
     file_stem,
