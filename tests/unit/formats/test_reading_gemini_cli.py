@@ -58,6 +58,17 @@ def test_calls_hold_their_results_and_input_excludes_what_was_cached() -> None:
     assert dict(found.ignored) == {"info": 1}
 
 
+def test_answers_without_results_keep_their_own_usage() -> None:
+    found = read(
+        HEAD,
+        record("1", "user", "go"),
+        record("2", "gemini", "", toolCalls=[call("a")], tokens={"input": 10}),
+        record("3", "gemini", "", toolCalls=[call("b", "B")], tokens={"input": 20}),
+    )
+
+    assert [(one.after, one.input_tokens) for one in found.usage] == [(1, 10), (2, 20)]
+
+
 def test_one_object_is_read_alike() -> None:
     document = {**HEAD, "messages": [record("1", "user", "go"), record("2", "gemini", "done")]}
 
