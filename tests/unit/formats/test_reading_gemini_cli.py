@@ -146,6 +146,17 @@ def test_a_saved_chat_is_a_list_of_contents() -> None:
     assert bare.messages[2].answers == bare.messages[1].calls[0].id
 
 
+def test_a_role_that_gemini_does_not_have_is_said() -> None:
+    contents: JsonValue = [
+        {"role": "user", "parts": [{"text": "go"}]},
+        {"role": "gemini", "parts": [{"text": "done"}]},
+    ]
+    [found] = parse_transcripts(json.dumps({"history": contents}), name="a.json")
+
+    assert shape(found) == ["user: go", "assistant: done"]
+    assert [repair.reason.code for repair in found.repairs] == ["repair.role"]
+
+
 def test_broken_lines_are_named_and_the_others_read() -> None:
     found = read(
         HEAD,
