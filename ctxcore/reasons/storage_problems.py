@@ -18,6 +18,9 @@ class FileProblem(Code):
     NO_CONVERSATION_BECAUSE = "file.none_because", "contains no conversation: {problem}"
     LOOKS_LIKE = "file.looks_like", "this looks like {format}, but {problem}"
     NEITHER = "file.neither", "is neither a chat message nor a conversation"
+    NO_DIALOGUE = "file.no_dialogue", "is no conversation of this format"
+    NO_TURN = "file.no_turn", "a turn without a speaker or a text was left out"
+    SPEAKER = "file.speaker", "a turn of the unknown speaker {name!r} was left out"
     NO_RECORD = "file.no_record", "is JSON, but not a session record"
     NO_CONTENT = "file.no_content", "the {kind} record has no content"
     DAMAGED = "file.damaged", "the JSON is damaged or cut off: {reason}"
@@ -43,6 +46,25 @@ class FormatCode(Code):
         "line)",
     )
     CLAUDE_CODE = "format.claude_code", "a Claude Code session (.jsonl)"
+    ANTHROPIC = "format.anthropic", "requests or responses of Anthropic's messages API"
+    OPENAI_RESPONSES = (
+        "format.openai_responses",
+        "requests, responses or items of OpenAI's Responses API",
+    )
+    GEMINI = "format.gemini", "requests or responses of the Gemini API"
+    SHAREGPT = "format.sharegpt", "a ShareGPT data set (`conversations` of `from` and `value`)"
+    HERMES = "format.hermes", "chat messages with `<tool_call>` in their text, as Hermes has them"
+    GLAIVE = "format.glaive", "a Glaive data set of function calls (`system` and `chat`)"
+    ALPACA = "format.alpaca", "an Alpaca data set (`instruction`, `input` and `output`)"
+    ULTRACHAT = "format.ultrachat", "an UltraChat data set (`data`, a list of texts in turn)"
+    FASTCHAT = "format.fastchat", "a log or data set of FastChat or Chatbot Arena"
+    TAU_BENCH = "format.tau_bench", "results or examples of tau-bench"
+    BFCL = "format.bfcl", "questions or results of the Berkeley Function-Calling Leaderboard"
+    TOOLBENCH = "format.toolbench", "answers or training data of ToolBench"
+    KNOWN = (
+        "format.known",
+        "{first}, {second} or one of {others} other formats (`ctxcore formats` lists them)",
+    )
 
 
 class RepairCode(Code):
@@ -51,6 +73,10 @@ class RepairCode(Code):
     NO_ID = "repair.no_id", "a tool call without an id got one"
     NO_CALL = "repair.no_call", "the result of a call that is not in the file stays where it is"
     MOVED = "repair.moved", "a result was moved behind its call"
+    NO_CALLS_SHOWN = (
+        "repair.no_calls_shown",
+        "the file shows the results of tool calls but not the calls; the calls were made up",
+    )
 
 
 class ExportProblem(Code):
