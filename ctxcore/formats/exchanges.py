@@ -292,7 +292,7 @@ def _transcript(found: _Found, name: str) -> Transcript:
 
 
 def _id(found: _Found) -> str | None:
-    keys = ("id", "session_id", "conversation_id", "custom_id", "key", "responseId")
+    keys = ("custom_id", "id", "session_id", "conversation_id", "key", "responseId")
     return id_at(found.about, *keys) or id_at(found.response, *keys)
 
 

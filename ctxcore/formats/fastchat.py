@@ -93,7 +93,8 @@ def _add(record: JsonObject, builder: TranscriptBuilder, line: int | None) -> Na
 
 def _add_state(state: JsonObject, builder: TranscriptBuilder, line: int | None) -> None:
     """Tells `builder` the pairs of a state; the model's role is the second of its roles."""
-    builder.say("system", text_at(state, "system_message", "system") or "")
+    if system := text_at(state, "system_message", "system"):
+        builder.say("system", system)
     roles, messages = state["roles"], state["messages"]
     assert isinstance(roles, list)  # it is a state
     assert isinstance(messages, list)

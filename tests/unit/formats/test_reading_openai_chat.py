@@ -9,6 +9,7 @@ import pytest
 from ctxcore.errors import FormatError
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.messages.values import JsonObject, JsonValue
+from tests.unit.formats.transcript_files import read, read_all, shape
 
 HELLO: list[JsonValue] = [
     {"role": "user", "content": "hello"},
@@ -162,3 +163,127 @@ def test_summaries_of_an_agents_own_compactions_are_told_apart() -> None:
     assert (told.at, told.summary) == (2, "what came before: one, two")
     assert (told.before_tokens, told.trigger) == (900, "auto")
     assert len(read.times) == len(read.messages)
+
+
+RESPONSE: JsonObject = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1_700_000_000,
+    "model": "gpt-test",
+    "choices": [
+        {"index": 0, "message": {"role": "assistant", "content": "hi", "reasoning": "greet"}},
+        {"index": 1, "message": {"role": "assistant", "content": "hello"}},
+    ],
+    "usage": {
+        "prompt_tokens": 100,
+        "prompt_tokens_details": {"cached_tokens": 60},
+        "completion_tokens": 7,
+    },
+}
+REQUEST: JsonObject = {"model": "gpt", "messages": HELLO[:1], "tools": [TOOL]}
+
+
+def test_a_response_is_an_answer_with_its_usage() -> None:
+    found = read(RESPONSE)
+
+    assert shape(found) == ["assistant: hi"]
+    assert (found.id, found.model, found.messages[0].reasoning) == (
+        "chatcmpl-1",
+        "gpt-test",
+        "greet",
+    )
+    (usage,) = found.usage
+    assert (usage.input_tokens, usage.cache_read_tokens, usage.output_tokens) == (40, 60, 7)
+    assert found.ignored == (("other choice", 1),)
+
+
+@pytest.mark.parametrize(
+    ("reported", "counted"),
+    [
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, (5, 4, 0)),
+        ({"prompt_tokens": 9, "cache_read_input_tokens": 4}, (5, 4, 0)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cache_creation_tokens": 2}}, (7, 0, 2)),
+        ({"prompt_tokens": 1, "prompt_cache_hit_tokens": 4}, (0, 4, 0)),
+    ],
+)
+def test_what_other_providers_report_as_cached_is_told_apart(
+    reported: JsonObject, counted: tuple[int, int, int]
+) -> None:
+    (usage,) = read({**RESPONSE, "usage": reported}).usage
+
+    assert (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens) == counted
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"request": REQUEST, "response": RESPONSE},
+        {"request": {"method": "POST", "body": REQUEST}, "response": {"body": RESPONSE}},
+        {"request": json.dumps(REQUEST), "response": json.dumps(RESPONSE)},
+        {"custom_id": "a", "body": REQUEST, "response": {"status_code": 200, "body": RESPONSE}},
+        {**REQUEST, "response": RESPONSE},
+    ],
+)
+def test_a_response_is_joined_to_the_request_beside_it(record: JsonObject) -> None:
+    found = read(record)
+
+    assert shape(found) == ["user: hello", "assistant: hi"]
+    assert (found.model, found.tools) == ("gpt-test", [TOOL])
+    assert [usage.after for usage in found.usage] == [1]
+
+
+def test_the_lines_of_batch_files_have_their_ids() -> None:
+    found = read_all(
+        {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": REQUEST},
+        {"id": "batch_1", "custom_id": "b", "response": {"body": RESPONSE}, "error": None},
+    )
+
+    assert [one.id for one in found] == ["a", "b"]
+    assert [one.format for one in found] == ["openai", "openai"]
+
+
+def test_a_log_of_several_apis_is_read_with_each() -> None:
+    thought: JsonObject = {"role": "user", "parts": [{"text": "hello"}]}
+    found = read_all(REQUEST, {"contents": [thought]}, {**REQUEST, "max_tokens": 3, "system": "x"})
+
+    assert sorted(one.format for one in found) == ["anthropic", "gemini", "openai"]
+
+
+@pytest.mark.parametrize(
+    ("record", "left_out"),
+    [
+        (
+            {
+                "input": {"messages": HELLO[:1], "tools": [TOOL]},
+                "preferred_output": HELLO[1:],
+                "non_preferred_output": [{"role": "assistant", "content": "what?"}],
+            },
+            "non-preferred answer",
+        ),
+        (
+            {"chosen": HELLO, "rejected": [HELLO[0], {"role": "assistant", "content": "what?"}]},
+            "rejected answer",
+        ),
+        ({"prompt": HELLO[:1], "chosen": HELLO[1:], "rejected": "what?"}, "rejected answer"),
+        ({"prompt": "hello", "chosen": "hi", "rejected": "what?"}, "rejected answer"),
+        (
+            {
+                "chosen": "\n\nHuman: hello\n\nAssistant: hi",
+                "rejected": "\n\nHuman: hello\n\nAssistant: what?",
+            },
+            "rejected answer",
+        ),
+    ],
+)
+def test_the_preferred_answer_is_the_conversations(record: JsonObject, left_out: str) -> None:
+    found = read(record)
+
+    assert shape(found) == ["user: hello", "assistant: hi"]
+    assert found.ignored == ((left_out, 1),)
+
+
+def test_a_body_beside_lines_of_another_kind_is_read_and_they_are_problems() -> None:
+    found = read(REQUEST, {"level": "info"}, "not JSON")
+
+    assert shape(found) == ["user: hello"]
+    assert [problem.line for problem in found.problems] == [2, 3]
