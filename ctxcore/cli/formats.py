@@ -11,7 +11,6 @@ from ctxcore.cli.options import AsJson
 from ctxcore.cli.output import one_line, plural, print_all, print_json, print_note
 from ctxcore.cli.running import to_document
 from ctxcore.cli.tables import add_row, make_table
-from ctxcore.formats.reading import FORMATS
 
 if TYPE_CHECKING:
     from ctxcore.formats.values import Format
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
 def run_formats(as_json: AsJson = False) -> None:
     """List the formats of conversations that are read, in the order in which they are tried."""
+    from ctxcore.formats.reading import FORMATS  # loads what help does not need
+
     formats = list(FORMATS.values())
     if as_json:
         print_json(to_document("formats", map(_document, formats)))

@@ -48,6 +48,8 @@ def _is_result(record: JsonObject) -> bool:
 def _turns(record: JsonObject) -> list[list[JsonValue]]:
     """The messages of each turn; older questions are one turn."""
     question = record.get("question")
+    if isinstance(question, str) and question.strip():
+        return [[{"role": "user", "content": question}]]
     if not isinstance(question, list):
         return []
     if any(map(is_turn, question)):

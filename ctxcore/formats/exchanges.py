@@ -231,7 +231,9 @@ def conversations_in(
 
 def _is_message(value: JsonValue, apis: Sequence[Api]) -> bool:
     """Whether a value is a message, and no response, which may have the keys of one."""
-    if not isinstance(value, dict) or not any(api.is_message(value) for api in apis):
+    if not isinstance(value, dict):
+        return False
+    if not any(api.is_message(value) for api in reversed(apis)):  # the last is told fastest
         return False
     return not any(api.answers(value) for api in apis)
 

@@ -68,13 +68,11 @@ def _conversations(record: JsonObject) -> list[JsonObject]:
 def _states(record: JsonObject) -> list[JsonObject]:
     listed = record.get("states")
     states = [record.get("state"), *(listed if isinstance(listed, list) else [])]
-    return [
-        state
-        for state in states
-        if isinstance(state, dict)
-        and isinstance(state.get("roles"), list)
-        and isinstance(state.get("messages"), list)
-    ]
+    return [state for state in states if isinstance(state, dict) and _is_state(state)]
+
+
+def _is_state(record: JsonObject) -> bool:
+    return isinstance(record.get("roles"), list) and isinstance(record.get("messages"), list)
 
 
 def _is_turns(value: JsonValue) -> bool:
@@ -84,9 +82,11 @@ def _is_turns(value: JsonValue) -> bool:
 def _add(record: JsonObject, builder: TranscriptBuilder, line: int | None) -> Named | None:
     turns = record.get("conversation")
     builder.model = text_at(record, "model", "model_name")
-    if not isinstance(turns, list):
+    if _is_state(record):
         _add_state(record, builder, line)
         return Named(id=text_at(record, "conv_id"))
+    if not isinstance(turns, list):
+        return None
     add_turns(builder, turns, line)
     return Named.of(record)
 

@@ -28,7 +28,7 @@ FORMATS: Registry[Format] = Registry(
         "toolbench": At("ctxcore.formats.toolbench:TOOLBENCH"),
         "fastchat": At("ctxcore.formats.fastchat:FASTCHAT"),
         "sharegpt": At("ctxcore.formats.sharegpt:SHAREGPT"),
-        "hermes": At("ctxcore.formats.sharegpt:HERMES"),
+        "tagged-calls": At("ctxcore.formats.sharegpt:TAGGED_CALLS"),
         "glaive": At("ctxcore.formats.instructions:GLAIVE"),
         "alpaca": At("ctxcore.formats.instructions:ALPACA"),
         "ultrachat": At("ctxcore.formats.instructions:ULTRACHAT"),

@@ -60,7 +60,7 @@ def _add_all(
     add_turns(builder, turns, line)
 
 
-def _is_hermes(records: Records) -> bool:
+def _is_tagged(records: Records) -> bool:
     return any(map(_has_tagged_calls, head_objects(records)))
 
 
@@ -73,7 +73,7 @@ def _has_tagged_calls(record: JsonObject) -> bool:
     return any(has_calls(answer.get("content")) for answer in answers)
 
 
-def _add_hermes(record: JsonObject, builder: TranscriptBuilder, line: int | None) -> Named | None:
+def _add_tagged(record: JsonObject, builder: TranscriptBuilder, line: int | None) -> Named | None:
     turns = _turns(record, "messages")
     if not turns:
         return None
@@ -87,9 +87,9 @@ SHAREGPT = Format(
     matches=_is_sharegpt,
     read=dialogue_reader("sharegpt", _add_sharegpt),
 )
-HERMES = Format(
-    name="hermes",
-    label=FormatCode.HERMES(),
-    matches=_is_hermes,
-    read=dialogue_reader("hermes", _add_hermes),
+TAGGED_CALLS = Format(
+    name="tagged-calls",
+    label=FormatCode.TAGGED_CALLS(),
+    matches=_is_tagged,
+    read=dialogue_reader("tagged-calls", _add_tagged),
 )

@@ -71,7 +71,7 @@ def _add_tree(record: JsonObject, builder: TranscriptBuilder, line: int | None) 
     made = record["answer_generation"]
     assert isinstance(made, dict)  # it is a tree
     root = object_at(object_at(record, "tree"), "tree")
-    path = list(_final_path(root))
+    path = list(_final_path(root)) or _tried(record, made)
     chains = made.get("train_messages")
     if isinstance(chains, list) and chains and isinstance(chains[-1], list):
         for message in chains[-1]:
@@ -80,9 +80,17 @@ def _add_tree(record: JsonObject, builder: TranscriptBuilder, line: int | None) 
     else:
         builder.say("user", text_at(made, "query") or "")
         _add_path(path, builder, line)
-    for _ in range(_size(root) - len(path)):
+    for _ in range(_size(root) - len(path)):  # nothing for a chain that is no tree
         builder.ignore("left branch")
     return Named(titles=(text_at(made, "query"),), raw_tools=raw_tools(made.get("function")))
+
+
+def _tried(record: JsonObject, made: JsonObject) -> list[JsonObject]:
+    """The nodes of a search without a tree: those of its answer, else of the last try."""
+    tries = record.get("trys")
+    last = tries[-1] if isinstance(tries, list) and tries else None
+    chain = made.get("chain") or (last.get("chain") if isinstance(last, dict) else None)
+    return [node for node in chain if isinstance(node, dict)] if isinstance(chain, list) else []
 
 
 def _add_message(message: JsonObject, builder: TranscriptBuilder, line: int | None) -> None:

@@ -53,7 +53,7 @@ class FormatCode(Code):
     )
     GEMINI = "format.gemini", "requests or responses of the Gemini API"
     SHAREGPT = "format.sharegpt", "a ShareGPT data set (`conversations` of `from` and `value`)"
-    HERMES = "format.hermes", "chat messages with `<tool_call>` in their text, as Hermes has them"
+    TAGGED_CALLS = "format.tagged_calls", "chat messages with `<tool_call>` tags in their text"
     GLAIVE = "format.glaive", "a Glaive data set of function calls (`system` and `chat`)"
     ALPACA = "format.alpaca", "an Alpaca data set (`instruction`, `input` and `output`)"
     ULTRACHAT = "format.ultrachat", "an UltraChat data set (`data`, a list of texts in turn)"

@@ -57,7 +57,7 @@ def test_calls_may_be_tags_in_the_answer() -> None:
     assert (found.id, found.messages[2].reasoning) == ("x", "look first")
 
 
-def test_chat_messages_with_tags_are_read_as_hermes_has_them() -> None:
+def test_chat_messages_may_have_tags_too() -> None:
     messages: list[JsonValue] = [
         {"role": "system", "content": "be short"},
         {"role": "user", "content": "which files?"},
@@ -69,7 +69,7 @@ def test_chat_messages_with_tags_are_read_as_hermes_has_them() -> None:
     found = read({"messages": messages, "tools": [TOOL]})
 
     assert shape(found) == SHOWN
-    assert (found.format, found.tools) == ("hermes", [IN_ONE_FORM])
+    assert (found.format, found.tools) == ("tagged-calls", [IN_ONE_FORM])
 
 
 def test_messages_that_only_speak_of_tags_are_openais() -> None:
