@@ -14,7 +14,9 @@ from ctxcore.formats.text_calls import calls_in, is_results, read_answer, result
 from ctxcore.formats.tools import raw_tools
 from ctxcore.formats.values import Transcript
 from ctxcore.json_types import JsonObject, JsonValue
-from ctxcore.messages.canonical import to_ordered
+from ctxcore.messages.canonical import to_ordered, type_of
+from ctxcore.messages.openai import parse_message
+from ctxcore.messages.values import Part
 from ctxcore.reasons.storage_problems import FileProblem
 
 _Kind = Literal["user", "assistant", "system", "developer", "call", "result"]
@@ -143,9 +145,19 @@ def add_turn(
         for call in calls:
             builder.call(call.name, call.arguments, call_id=None, time=time, line=line)
     elif kind in ("assistant", "call"):
-        add_answer(builder, text, line=line)
+        if parts := _parts(said):
+            builder.answer(parts, time=time)
+        else:
+            add_answer(builder, text, line=line)
     elif kind in ("user", "system", "developer"):
-        builder.say(kind, text, time=time)
+        builder.say(kind, _parts(said) or text, time=time)
+
+
+def _parts(said: JsonValue) -> tuple[Part, ...]:
+    """What was said as parts, e.g. with an image; none if it is a text."""
+    if not isinstance(said, list) or not all(map(type_of, said)):
+        return ()
+    return parse_message({"role": "user", "content": said}).content
 
 
 def add_answer(builder: TranscriptBuilder, text: str, *, line: int | None = None) -> None:

@@ -131,8 +131,10 @@ def reader(
             transcript = _transcript(found, records.name)
             if transcript.messages:
                 yield transcript
-            else:
+            elif transcript.problems:
                 yield from transcript.problems
+            else:
+                yield Problem(line=found.line, reason=FileProblem.NO_CONTENT(kind="response"))
 
     return read
 
@@ -158,15 +160,16 @@ def exchange_of(record: JsonObject, apis: Sequence[Api]) -> tuple[Api, JsonObjec
             response = record if is_response else _body(record, _RESPONSE_KEYS, api.answers)
             return api, record if is_request else {}, response
     for api in apis:
-        request = _body(record, _REQUEST_KEYS, api.asks)
         response = _body(record, _RESPONSE_KEYS, api.answers)
+        # A response says whose the request beside it is, however little that holds.
+        request = _body(record, _REQUEST_KEYS, api.asked if response else api.asks)
         if request or response:
             return api, request, response
     raise LookupError
 
 
 def _body(
-    record: JsonObject, keys: Iterable[str], is_wanted: Callable[[JsonObject], bool]
+    record: JsonObject, keys: Iterable[str], is_wanted: Callable[[JsonObject], object]
 ) -> JsonObject:
     """The first body under one of `keys`, or wrapped once more; empty without any."""
     for key in keys:
@@ -213,6 +216,9 @@ def conversations_in(
         try:
             api, request, response = exchange_of(body, apis)
         except LookupError:
+            listed = value.get("data")  # what APIs list stored bodies under
+            if isinstance(listed, list):
+                yield from conversations_in(listed, line, apis, unwrap)
             return
         yield _Found(
             api=api,

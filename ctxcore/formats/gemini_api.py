@@ -14,6 +14,7 @@ from ctxcore.messages.shapes.reading import codec_of
 from ctxcore.messages.values import Message
 
 _LISTS = ("contents", "history")  # requests; chats of Google's SDKs
+_ENDINGS = ("finishReason", "finish_reason")
 _SYSTEM = ("systemInstruction", "system_instruction")
 
 
@@ -31,7 +32,12 @@ class GeminiApi(Api):
         return any(isinstance(one, dict) and _is_content(one) for one in self.asked(body))
 
     def answers(self, body: JsonObject) -> bool:
-        return bool(self._candidates(body))
+        """Whether `body` is a response; one that was blocked has no content."""
+        listed = body.get("candidates")
+        is_ended = isinstance(listed, list) and any(
+            isinstance(one, dict) and any(key in one for key in _ENDINGS) for one in listed
+        )
+        return is_ended or bool(self._candidates(body))
 
     def asked(self, request: JsonObject) -> Sequence[JsonValue]:
         listed = next((request[key] for key in _LISTS if key in request), None)

@@ -28,7 +28,8 @@ class OpenAIChatApi(Api):
     shape = "openai"
 
     def is_message(self, raw: JsonObject) -> bool:
-        return isinstance(raw.get("role"), str) and any(key in raw for key in _CONTENT_KEYS)
+        is_said = isinstance(raw.get("role"), str) and any(key in raw for key in _CONTENT_KEYS)
+        return is_said and not _is_of_others(raw.get("content"))
 
     def asks(self, body: JsonObject) -> bool:
         return bool(self.asked(body))
@@ -80,6 +81,14 @@ class OpenAIChatApi(Api):
         choices = listed if isinstance(listed, list) else []
         found = (choice.get("message") for choice in choices if isinstance(choice, dict))
         return [message for message in found if self._is_one(message)]
+
+
+def _is_of_others(content: JsonValue) -> bool:
+    """Whether content is of another API: an object, or parts that have no type."""
+    if not isinstance(content, list):
+        return isinstance(content, dict)
+    parts = [part for part in content if isinstance(part, dict)]
+    return bool(parts) and not any("type" in part for part in parts)
 
 
 def _plain(raw: object) -> JsonObject:

@@ -11,6 +11,7 @@ from collections import Counter
 
 from ctxcore.json_types import JsonObject, JsonValue
 
+_PROMPT_KEYS = ("prompt", "question", "input")
 _SPEAKERS = {"Human": "user", "Assistant": "assistant"}
 _TURN = re.compile(r"(?:^|\n\n)(Human|Assistant): ?")
 """How Anthropic's data of preferences writes a dialogue as one text."""
@@ -18,23 +19,24 @@ _TURN = re.compile(r"(?:^|\n\n)(Human|Assistant): ?")
 
 def preferred(record: JsonObject) -> tuple[JsonObject, Counter[str]] | None:
     """The record as a request body with the preferred answer; None if it is no preference."""
-    given = record.get("input")
-    if "preferred_output" in record and isinstance(given, dict):
-        asked = _messages(given.get("messages"), "user")
+    example = record.get("input")
+    if "preferred_output" in record and isinstance(example, dict):
+        asked = _messages(example.get("messages"), "user")
         answer = _messages(record["preferred_output"], "assistant")
         others = _messages(record.get("non_preferred_output"), "assistant")
-        body: JsonObject = {**given, "messages": [*asked, *answer]}
+        body: JsonObject = {**example, "messages": [*asked, *answer]}
         return body, Counter({"non-preferred answer": len(others)}) if others else Counter()
     if "chosen" not in record or "rejected" not in record:
         return None
     chosen = _messages(record["chosen"], "assistant")
     rejected = _messages(record["rejected"], "assistant")
-    prompt = _messages(record.get("prompt"), "user")
+    given = (record[key] for key in _PROMPT_KEYS if record.get(key))
+    prompt = [*_messages(record.get("system"), "system"), *_messages(next(given, None), "user")]
     if prompt and not _begins_itself(chosen):
         chosen = [*prompt, *chosen]
     common = sum(one == other for one, other in zip(chosen, rejected, strict=False))
     left = len(rejected) - common
-    body = {**record, "messages": chosen}
+    body = {key: record[key] for key in record if key != "system"} | {"messages": chosen}
     return body, Counter({"rejected answer": left}) if left else Counter()
 
 

@@ -122,3 +122,12 @@ def test_of_a_log_the_last_state_of_each_conversation_is_read() -> None:
 
     assert (first.id, shape(first)) == ("y", ["user: go"])
     assert (second.id, len(second.messages), second.ignored) == ("x", 4, (("earlier state", 1),))
+
+
+def test_turns_may_have_parts() -> None:
+    image: JsonObject = {"type": "image_url", "image_url": {"url": "https://a.example/b.png"}}
+    said: list[JsonValue] = [{"type": "text", "text": "what is it?"}, image]
+
+    found = read({"conversation": [{"role": "user", "content": said}]})
+
+    assert [type(part).__name__ for part in found.messages[0].content] == ["Text", "Media"]

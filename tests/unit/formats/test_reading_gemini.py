@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ctxcore.messages.values import JsonObject
-from tests.unit.formats.transcript_files import read, read_all, shape
+from tests.unit.formats.transcript_files import read, read_all, refusal, shape
 
 CALL: JsonObject = {"functionCall": {"name": "look", "args": {"path": "."}}}
 ANSWER: JsonObject = {"functionResponse": {"name": "look", "response": {"result": "a.py"}}}
@@ -17,6 +17,15 @@ REQUEST: JsonObject = {
     "contents": [*CONTENTS],
     "tools": [{"functionDeclarations": [{"name": "look", "parameters": {"type": "OBJECT"}}]}],
 }
+COUNTED: JsonObject = {
+    "usageMetadata": {
+        "promptTokenCount": 50,
+        "cachedContentTokenCount": 20,
+        "toolUsePromptTokenCount": 4,
+        "candidatesTokenCount": 6,
+        "thoughtsTokenCount": 3,
+    }
+}
 RESPONSE: JsonObject = {
     "responseId": "r1",
     "modelVersion": "gemini-test",
@@ -24,13 +33,7 @@ RESPONSE: JsonObject = {
         {"content": {"parts": [{"text": "hm", "thought": True}, {"text": "one: a.py"}]}},
         {"content": {"role": "model", "parts": [{"text": "a.py"}]}},
     ],
-    "usageMetadata": {
-        "promptTokenCount": 50,
-        "cachedContentTokenCount": 20,
-        "toolUsePromptTokenCount": 4,
-        "candidatesTokenCount": 6,
-        "thoughtsTokenCount": 3,
-    },
+    **COUNTED,
 }
 SHOWN = [
     "system: be short",
@@ -75,3 +78,13 @@ def test_a_content_that_cannot_be_read_is_a_problem() -> None:
 
     assert shape(found) == SHOWN[1:]
     assert str(found.problems[0].reason).startswith("message 3, role: 'narrator'")
+
+
+def test_a_blocked_response_has_usage_but_no_answer() -> None:
+    blocked: JsonObject = {"candidates": [{"finishReason": "SAFETY"}], **COUNTED}
+
+    found = read({"request": REQUEST, "response": blocked})
+
+    assert shape(found) == SHOWN
+    assert [usage.total_input_tokens for usage in found.usage] == [54]
+    assert "the response record has no content" in refusal(blocked)

@@ -9,7 +9,7 @@ import pytest
 from ctxcore.errors import FormatError
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.messages.values import JsonObject, JsonValue
-from tests.unit.formats.transcript_files import read, read_all, shape
+from tests.unit.formats.transcript_files import read, read_all, refusal, shape
 
 HELLO: list[JsonValue] = [
     {"role": "user", "content": "hello"},
@@ -266,6 +266,7 @@ def test_a_log_of_several_apis_is_read_with_each() -> None:
         ),
         ({"prompt": HELLO[:1], "chosen": HELLO[1:], "rejected": "what?"}, "rejected answer"),
         ({"prompt": "hello", "chosen": "hi", "rejected": "what?"}, "rejected answer"),
+        ({"question": "hello", "chosen": "hi", "rejected": "what?"}, "rejected answer"),
         (
             {
                 "chosen": "\n\nHuman: hello\n\nAssistant: hi",
@@ -287,3 +288,23 @@ def test_a_body_beside_lines_of_another_kind_is_read_and_they_are_problems() -> 
 
     assert shape(found) == ["user: hello"]
     assert [problem.line for problem in found.problems] == [2, 3]
+
+
+def test_a_list_of_stored_responses_is_read() -> None:
+    found = read_all({"object": "list", "data": [RESPONSE, {**RESPONSE, "id": "chatcmpl-2"}]})
+
+    assert [one.id for one in found] == ["chatcmpl-1", "chatcmpl-2"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"model": "m", "input": ["a", "b"]},
+        {"id": "c", "object": "chat.completion.chunk", "choices": [{"delta": {"content": "x"}}]},
+        {"modelId": "m", "messages": [{"role": "user", "content": [{"text": "hi"}]}]},
+        {"role": "user", "content": {"parts": [{"text": "hi"}]}},
+        {"level": "info", "message": "started"},
+    ],
+)
+def test_what_only_looks_alike_is_refused(record: JsonObject) -> None:
+    assert "contains no conversation; expected OpenAI chat messages" in refusal(record)

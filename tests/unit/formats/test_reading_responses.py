@@ -93,6 +93,12 @@ def test_a_text_is_the_users_but_a_request_for_embeddings_is_none() -> None:
     assert "contains no conversation" in refusal({"model": "m", "input": "hi"})
 
 
+def test_a_text_beside_a_response_is_its_request() -> None:
+    found = read({"request": {"model": "m", "input": "which files?"}, "response": RESPONSE})
+
+    assert shape(found) == ["user: which files?", "assistant: one: a.py"]
+
+
 def test_a_compaction_keeps_its_place() -> None:
     compacted: JsonObject = {"type": "compaction", "id": "cmp_1", "encrypted_content": "xyz"}
 
