@@ -30,6 +30,7 @@ from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.shapes.reading import codec_of
 from ctxcore.messages.shapes.values import Conversation, Refuse, Shape
 from ctxcore.messages.values import Message
+from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.storage_problems import FileProblem
 
 _REQUEST_KEYS = ("body", "params", "request", "request_body", "kwargs")
@@ -314,6 +315,9 @@ def _read(found: _Found, raws: Sequence[JsonValue]) -> _Reading:
 
     def refuse(at: int, error: MessageError) -> None:
         line = found.lines[at] if found.lines else found.line
+        if found.lines and line is not None:  # the line says which message it is
+            own = error.place._replace(base=PlaceCode.THE_MESSAGE, fact=None)
+            error = MessageError(place=own, problem=error.problem)
         reading.problems.append(Problem(line=line, reason=error.reason))
 
     summaries = {

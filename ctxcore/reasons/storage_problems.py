@@ -52,11 +52,11 @@ class FormatCode(Code):
         "requests, responses or items of OpenAI's Responses API",
     )
     GEMINI = "format.gemini", "requests or responses of the Gemini API"
-    SHAREGPT = "format.sharegpt", "a ShareGPT data set (`conversations` of `from` and `value`)"
-    TAGGED_CALLS = "format.tagged_calls", "chat messages with `<tool_call>` tags in their text"
-    GLAIVE = "format.glaive", "a Glaive data set of function calls (`system` and `chat`)"
-    ALPACA = "format.alpaca", "an Alpaca data set (`instruction`, `input` and `output`)"
-    ULTRACHAT = "format.ultrachat", "an UltraChat data set (`data`, a list of texts in turn)"
+    SHAREGPT = "format.sharegpt", "a ShareGPT data set"
+    TAGGED_CALLS = "format.tagged_calls", "chat messages with tool calls as tags in their text"
+    GLAIVE = "format.glaive", "a Glaive data set of function calls"
+    ALPACA = "format.alpaca", "an Alpaca data set of instructions and answers"
+    ULTRACHAT = "format.ultrachat", "an UltraChat data set"
     FASTCHAT = "format.fastchat", "a log or data set of FastChat or Chatbot Arena"
     TAU_BENCH = "format.tau_bench", "results or examples of tau-bench"
     BFCL = "format.bfcl", "questions or results of the Berkeley Function-Calling Leaderboard"
