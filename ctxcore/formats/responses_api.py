@@ -18,7 +18,8 @@ _TEXT_INPUT_KEYS = (
     *("store", "tools", "text", "include"),
 )
 """Keys that tell a request with a text as its input from one for embeddings."""
-_THOUGHT_KEYS = ("summary", "encrypted_content")
+_COMMON_TYPES = ("reasoning", "compaction")  # other programs have records of these types
+_OWN_KEYS = ("summary", "encrypted_content")
 _OUTPUTS = ("response", "response.compaction")
 
 
@@ -29,8 +30,9 @@ class ResponsesApi(Api):
     shape = "responses"
 
     def is_message(self, raw: JsonObject) -> bool:
-        if raw.get("type") == "reasoning" and not any(key in raw for key in _THOUGHT_KEYS):
-            return False  # other programs have records of that type
+        is_common = raw.get("type") in _COMMON_TYPES
+        if is_common and not any(key in raw for key in _OWN_KEYS):
+            return False
         return codec_of("responses").detect(raw) == "own" and len(raw) > 1
 
     def asks(self, body: JsonObject) -> bool:

@@ -423,20 +423,20 @@ def _starts_with_system(passed: PassedMessages) -> bool:
     return bool(passed.messages) and passed.messages[0].is_system and passed.places_of(0) == (0,)
 
 
-_TOOL_KEYS: Final = {
-    **{"name": "name", "description": "description", "strict": "strict"},
-    **{"input_schema": "parameters", "parametersJsonSchema": "parameters"},
-    **{"parameters_json_schema": "parameters", "inputSchema": "parameters"},
-    "parameters": "parameters",
-}
-"""The keys of a tool definition in the forms of all providers, and those of OpenAI's form."""
+_SCHEMA_KEYS: Final = ("input_schema", "inputSchema", "parametersJsonSchema")
+"""What other providers call the `parameters` of a tool."""
+_CLAUDE_KEYS: Final = ("name", "description", "input_schema")
 
 
 def openai_tool(definition: JsonObject) -> JsonObject:
     """A tool definition in OpenAI's form, whichever form it came in; others stay as they are."""
-    kind = definition.get("type")
-    is_function = kind in (None, "function", "custom") and isinstance(definition.get("name"), str)
+    is_function = definition.get("type") in (None, "function") and "name" in definition
     if "function" in definition or not (is_function or "input_schema" in definition):
         return definition
-    function = {new: definition[old] for old, new in _TOOL_KEYS.items() if old in definition}
+    keys = _CLAUDE_KEYS if "input_schema" in definition else definition
+    function: JsonObject = {
+        "parameters" if key in _SCHEMA_KEYS else key: definition[key]
+        for key in keys
+        if key in definition and key != "type"
+    }
     return {"type": "function", "function": function}
