@@ -22,6 +22,16 @@ FORMATS: Registry[Format] = Registry(
     "transcript format",
     {
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
+        "chatgpt": At("ctxcore.formats.chatgpt:CHATGPT"),
+        "claude-ai": At("ctxcore.formats.claude_ai:CLAUDE_AI"),
+        "langchain": At("ctxcore.formats.langchain:LANGCHAIN"),
+        "openai-agents": At("ctxcore.formats.openai_agents:OPENAI_AGENTS"),
+        "google-adk": At("ctxcore.formats.google_adk:GOOGLE_ADK"),
+        "openhands": At("ctxcore.formats.openhands:OPENHANDS"),
+        "openhands-sdk": At("ctxcore.formats.openhands_sdk:OPENHANDS_SDK"),
+        "openhands-log": At("ctxcore.formats.openhands_log:OPENHANDS_LOG"),
+        "swe-agent": At("ctxcore.formats.swe_agent:SWE_AGENT"),
+        "mini-swe-agent": At("ctxcore.formats.mini_swe_agent:MINI_SWE_AGENT"),
         "openai": At("ctxcore.formats.openai_chat:OPENAI_CHAT"),  # last: it asks for least
     },
 )
