@@ -143,6 +143,28 @@ class TranscriptBuilder:
         if self._steps[-1] is not answer:
             self.repair(RepairCode.MOVED(), line=line)
 
+    def add(
+        self,
+        message: Message,
+        *,
+        key: str | None = None,
+        time: datetime | None = None,
+        line: int | None = None,
+    ) -> None:
+        """Adds a message that a codec read, by its role; `key` as in `answer`."""
+        if message.is_tool_result:
+            call_id, name = message.answers or None, message.name
+            self.result(message.content, call_id=call_id, name=name, time=time, line=line)
+        elif message.role != "assistant":
+            self.say(message.role, message.content, time=time)
+        else:
+            calls = [c if c.id else replace(c, id=self._made_id(line)) for c in message.calls]
+            content = _message("assistant", message.content).content
+            if content or calls:
+                self.answer(content, calls, key=key, time=time)
+            else:
+                self.ignore("blank assistant")
+
     def usage(self, usage: RecordedUsage, *, key: str | None = None) -> None:
         """Records what the provider counted for the answer; its place is filled in."""
         answer = self._last_answer if key is None else self._keyed.get(key)
@@ -217,13 +239,20 @@ class TranscriptBuilder:
 
 
 def _message(role: Role, content: str | Sequence[Part]) -> Message:
-    """A message without blank texts, which providers refuse."""
+    """A message without blank parts, which providers refuse."""
     if isinstance(content, str):
         content = (Text(text=content),) if content.strip() else ()
-    parts = [part for part in content if not isinstance(part, Text) or part.text.strip()]
+    parts = [part for part in content if not _is_blank(part)]
     if role == "tool" and not parts:
         return text_message("tool", "")
     return Message(role=role, content=tuple(parts))
+
+
+def _is_blank(part: Part) -> bool:
+    """Whether a part says nothing: a blank text, or thinking that is not shown."""
+    if isinstance(part, Reasoning):
+        return not part.text.strip() and part.raw is None
+    return isinstance(part, Text) and not part.text.strip()
 
 
 def _arguments(value: JsonValue) -> str:

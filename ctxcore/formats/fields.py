@@ -57,7 +57,8 @@ def _parse_time(value: object) -> datetime | None:
 
 
 _TITLE_CHARS = 80  # chosen: fits one line of a session list
-_NOT_A_PROMPT = ("<", "Caveat:")  # beginnings of user messages that Claude Code writes itself
+# Beginnings of user messages that Claude Code and Codex write themselves.
+_NOT_A_PROMPT = ("<", "Caveat:", "# AGENTS.md instructions")
 
 
 def file_stem(name: str) -> str:
@@ -68,7 +69,13 @@ def file_stem(name: str) -> str:
 def prompt_texts(messages: Iterable[Message]) -> list[str]:
     """The texts of user messages, without those that a program wrote."""
     texts = (message.text.strip() for message in messages if message.role == "user")
-    return [text for text in texts if text and not text.startswith(_NOT_A_PROMPT)]
+    return [text for text in texts if is_prompt(text)]
+
+
+def is_prompt(text: str) -> bool:
+    """Whether a person wrote this text of a user message, rather than a program."""
+    text = text.strip()
+    return bool(text) and not text.startswith(_NOT_A_PROMPT)
 
 
 def title_of(texts: Iterable[str | None], *, otherwise: str) -> str:

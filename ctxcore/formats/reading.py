@@ -32,6 +32,12 @@ FORMATS: Registry[Format] = Registry(
         "openhands-log": At("ctxcore.formats.openhands_log:OPENHANDS_LOG"),
         "swe-agent": At("ctxcore.formats.swe_agent:SWE_AGENT"),
         "mini-swe-agent": At("ctxcore.formats.mini_swe_agent:MINI_SWE_AGENT"),
+        "codex": At("ctxcore.formats.codex:CODEX"),
+        "pi": At("ctxcore.formats.pi:PI"),
+        "gemini-cli": At("ctxcore.formats.gemini_cli:GEMINI_CLI"),
+        "qwen": At("ctxcore.formats.qwen:QWEN"),
+        "copilot": At("ctxcore.formats.copilot:COPILOT"),
+        "grok": At("ctxcore.formats.grok:GROK"),
         "openai": At("ctxcore.formats.openai_chat:OPENAI_CHAT"),  # last: it asks for least
     },
 )

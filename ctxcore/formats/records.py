@@ -58,7 +58,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One JSON value of a file; `line` and `span` are those of its line, None in a document."""
+    """One JSON value of a file; `line` and `span` are those of its line, None in a document.
+
+    Of several values in one line, none has a span.
+    """
 
     value: JsonValue
     line: int | None = None
@@ -161,12 +164,37 @@ class Records:
                     text = _decoded(raw)
                     self._problems[line] = Problem(line=line, reason=FileProblem.BROKEN_UTF8())
                 try:
-                    value = json.loads(text)
+                    values = _values_in(text)
                 except (ValueError, RecursionError) as error:
                     reason = FileProblem.NOT_JSON(reason=_reason(error))
                     self._problems[line] = Problem(line=line, reason=reason)
                     continue
-                yield Record(line=line, value=value, span=Span(start=start, length=length))
+                if len(values) == 1:
+                    yield Record(line=line, value=values[0], span=Span(start=start, length=length))
+                else:
+                    yield from (Record(line=line, value=value) for value in values)
+
+
+def _values_in(text: str) -> list[JsonValue]:
+    """The value of a line; several objects, where a program lost a line break between them.
+
+    Raises:
+        ValueError: it is neither.
+        RecursionError: it is nested too deeply.
+    """
+    try:
+        return [json.loads(text)]
+    except json.JSONDecodeError as error:
+        if error.msg != "Extra data":
+            raise
+        values, at = list[JsonValue](), 0
+        while at < len(text):
+            value, end = json.JSONDecoder().raw_decode(text, at)
+            if not isinstance(value, dict):
+                raise
+            values.append(value)
+            at = end + len(text[end:]) - len(text[end:].lstrip())
+        return values
 
 
 def decode_text(data: bytes) -> str:
@@ -234,7 +262,8 @@ def _sample(opened: Callable[[], BinaryIO]) -> Iterator[tuple[int, bool, JsonVal
     with opened() as file:
         for nth, (line, start, raw) in enumerate(_numbered(file), 1):
             try:
-                yield line, True, json.loads(_decoded(raw))
+                for value in _values_in(_decoded(raw)):
+                    yield line, True, value
             except (ValueError, RecursionError):
                 yield line, False, None
             if nth == _HEAD_RECORDS or (nth > 1 and start > _HEAD_BYTES):

@@ -54,6 +54,12 @@ class FormatCode(Code):
     SWE_AGENT = "format.swe_agent", "a SWE-agent trajectory (.traj)"
     MINI_SWE_AGENT = "format.mini_swe_agent", "a mini-swe-agent trajectory (.traj.json)"
     AI_SDK = "format.ai_sdk", "Vercel AI SDK messages"
+    CODEX = "format.codex", "a Codex rollout (.jsonl)"
+    PI = "format.pi", "a pi or OpenClaw session (.jsonl)"
+    GEMINI_CLI = "format.gemini_cli", "a Gemini CLI session (.json, .jsonl)"
+    QWEN = "format.qwen", "a Qwen Code session (.jsonl)"
+    COPILOT = "format.copilot", "a Copilot CLI session (events.jsonl)"
+    GROK = "format.grok", "a Grok session (chat_history.jsonl)"
 
 
 class RepairCode(Code):
