@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
-from ctxcore.formats.building import TranscriptBuilder
-from ctxcore.formats.fields import count_at, id_at, object_at, text_at, time_at
+from ctxcore.formats.building import TranscriptBuilder, or_problems
+from ctxcore.formats.fields import count_at, id_at, object_at, objects_in, text_at, time_at
 from ctxcore.formats.records import Problem, Records
 from ctxcore.formats.values import Format, Transcript
 from ctxcore.messages.canonical import to_ordered
@@ -23,9 +23,7 @@ _Node = Mapping[str, object]
 _TO_ALL: Final = (None, "all", "user")  # recipients of a message that is no call
 _TEXT_KEYS: Final = ("text", "result", "output_str", "content", "summary")
 _SETTINGS: Final = ("user_editable_context", "model_editable_context")  # instructions, memory
-_SETTING_KEYS: Final = (
-    *("user_profile", "user_instructions", "model_set_context", "repository"),
-)
+_SETTING_KEYS: Final = (*("user_profile", "user_instructions", "model_set_context", "repository"),)
 
 
 def _is_chatgpt(records: Records) -> bool:
@@ -57,10 +55,10 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
                 yield Problem(line=record.line, reason=FileProblem.NEITHER())
 
 
-def _conversation(
-    about: JsonObject, name: str, line: int | None
-) -> Iterator[Transcript | Problem]:
-    nodes = {key: node for key, node in object_at(about, "mapping").items() if isinstance(node, dict)}
+def _conversation(about: JsonObject, name: str, line: int | None) -> Iterator[Transcript | Problem]:
+    nodes = {
+        key: node for key, node in object_at(about, "mapping").items() if isinstance(node, dict)
+    }
     reading = _Reading(name)
     branch = _active_branch(nodes, text_at(about, "current_node"))
     for key in branch:
@@ -71,34 +69,25 @@ def _conversation(
     found = reading.builder.build(
         id=id_at(about, "conversation_id", "id"), titles=[text_at(about, "title")]
     )
-    if found.messages:
-        yield found
-    elif found.problems:
-        yield from found.problems
-    else:
-        yield Problem(line=line, reason=FileProblem.NO_CONVERSATION())
+    yield from or_problems(found, line=line)
 
 
 def _active_branch(nodes: Mapping[str, _Node], current: str | None) -> list[str]:
     """The keys of the nodes from the first to the current one, else to the newest leaf."""
     at = current if current in nodes else _newest_leaf(nodes)
-    chain: list[str] = []
-    seen: set[str] = set()
-    while at is not None and at in nodes and at not in seen:
-        chain.append(at)
-        seen.add(at)
+    chain: dict[str, None] = {}
+    while at is not None and at in nodes and at not in chain:
+        chain[at] = None
         at = text_at(nodes[at], "parent")
-    return chain[::-1]
+    return list(chain)[::-1]
 
 
 def _newest_leaf(nodes: Mapping[str, _Node]) -> str | None:
     parents = {text_at(node, "parent") for node in nodes.values()}
     leaves = [key for key, node in nodes.items() if key not in parents and _has_message(node)]
     times = {key: time_at(object_at(nodes[key], "message"), "create_time") for key in leaves}
-    timed = [key for key in leaves if times[key] is not None]
-    if timed:
-        return max(timed, key=lambda key: (times[key] or datetime.min).timestamp())
-    return leaves[-1] if leaves else None
+    timed = [(time, key) for key, time in times.items() if time is not None]
+    return max(timed)[1] if timed else next(reversed(leaves), None)
 
 
 def _has_message(node: _Node) -> bool:
@@ -155,9 +144,7 @@ class _Reading:
             self.builder.answer(parts, time=time)
             self._call_id = None
 
-    def _add_call(
-        self, tool: str, content: _Node, kind: str | None, time: datetime | None
-    ) -> None:
+    def _add_call(self, tool: str, content: _Node, kind: str | None, time: datetime | None) -> None:
         text = "\n".join(part.text for part in _parts(content) if isinstance(part, Text))
         key = "code" if kind == "code" else "input"
         is_json = text.lstrip().startswith("{") and text.rstrip().endswith("}")
@@ -170,8 +157,7 @@ def _is_blank(part: Part) -> bool:
 
 
 def _thoughts(content: _Node) -> str:
-    thoughts = content.get("thoughts")
-    listed = [one for one in thoughts if isinstance(one, dict)] if isinstance(thoughts, list) else []
+    listed = objects_in(cast("JsonValue", content.get("thoughts")))
     return "\n\n".join(text for one in listed if (text := text_at(one, "content", "summary")))
 
 
@@ -181,13 +167,12 @@ def _parts(content: _Node) -> list[Part]:
     if isinstance(parts, list):
         return [Text(text=text) for part in parts if (text := _part_text(part))]
     if text_at(content, "content_type") in _SETTINGS:
-        texts = [text for key in _SETTING_KEYS if (text := text_at(content, key))]
-        return [Text(text=text) for text in texts]
-    if (text := text_at(content, *_TEXT_KEYS)) is not None:
+        return [Text(text=said) for key in _SETTING_KEYS if (said := text_at(content, key))]
+    if (found := text_at(content, *_TEXT_KEYS)) is not None:
         heads = [head for key in ("title", "url", "name") if (head := text_at(content, key))]
-        return [Text(text="\n".join([*heads, text]))]
+        return [Text(text="\n".join([*heads, found]))]
     known = {key: value for key, value in content.items() if key != "content_type"}
-    rest = {key: value for key, value in known.items() if value not in (None, "", [], {})}
+    rest = cast("JsonObject", {key: known[key] for key in known if known[key]})
     is_empty = not rest or set(rest) <= {"language", "response_format_name"}
     return [] if is_empty else [Text(text=to_ordered(rest))]
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
-from ctxcore.formats.building import TranscriptBuilder
+from ctxcore.formats.building import TranscriptBuilder, or_problems
 from ctxcore.formats.fields import text_at, time_at
 from ctxcore.formats.records import Problem, Records
 from ctxcore.formats.values import Format, Transcript
@@ -40,12 +40,7 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
         if not isinstance(value, dict) or not _is_conversation(value):
             yield Problem(line=record.line, reason=FileProblem.NEITHER())
             continue
-        found = _conversation(value, records.name)
-        if found.messages:
-            yield found
-        else:
-            nothing = Problem(line=record.line, reason=FileProblem.NO_CONVERSATION())
-            yield from found.problems or [nothing]
+        yield from or_problems(_conversation(value, records.name), line=record.line)
 
 
 def _conversation(about: JsonObject, name: str) -> Transcript:
@@ -97,9 +92,8 @@ def _add_answer(builder: TranscriptBuilder, message: JsonObject, time: datetime 
         if not isinstance(block, dict):
             builder.ignore("block")
         elif kind == "tool_use":
-            name = text_at(block, "name") or "unknown"
-            call_id = text_at(block, "id")
-            builder.call(name, block.get("input"), call_id=call_id, time=time)
+            tool, call_id = text_at(block, "name") or "unknown", text_at(block, "id")
+            builder.call(tool, block.get("input"), call_id=call_id, time=time)
         elif kind == "tool_result":
             call_id, name = text_at(block, "tool_use_id"), text_at(block, "name")
             output = tool_message(block).content

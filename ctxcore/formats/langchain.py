@@ -6,15 +6,15 @@ A file with several states of a thread holds its messages several times; the lon
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ctxcore.errors import MessageError
-from ctxcore.formats.building import TranscriptBuilder
-from ctxcore.formats.fields import id_at, object_at, text_at, time_at
-from ctxcore.formats.provider_usage import provider_usage
+from ctxcore.formats.building import TranscriptBuilder, or_problems
+from ctxcore.formats.fields import count_at, id_at, object_at, objects_in, text_at, time_at
+from ctxcore.formats.provider_usage import anthropic_usage, openai_usage
 from ctxcore.formats.records import Problem, Records
-from ctxcore.formats.values import Format, RecordedCompaction, Transcript
+from ctxcore.formats.values import Format, RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import to_ordered, type_of
 from ctxcore.messages.openai import parse_message
@@ -33,6 +33,8 @@ _CALL_BLOCKS: Final = (
 )
 _CALL_KEYS: Final = ("tool_calls", "invalid_tool_calls")
 _DEPTH: Final = 6  # chosen: a checkpoint keeps its messages four objects deep
+_HOUR: Final = "ephemeral_1h_input_tokens"
+_MINUTES: Final = "ephemeral_5m_input_tokens"
 _SUMMARY: Final = "summarization"  # the `lc_source` of what SummarizationMiddleware writes
 
 
@@ -177,21 +179,18 @@ def _conversation(
     values: Sequence[tuple[JsonValue, int | None]], state: _State, name: str
 ) -> Iterator[Transcript | Problem]:
     builder = TranscriptBuilder(format="langchain", path=name)
-    for value, line in values:
+    for index, (value, line) in enumerate(values):
         try:
-            _add(builder, value, line)
+            _add(builder, value, line, index)
         except MessageError as error:
             builder.problem(error.reason, line=line)
     for _ in range(state.others):
         builder.ignore("other state")
     found = builder.build(id=state.thread_id, titles=[state.title])
-    if found.messages:
-        yield found
-    else:
-        yield from found.problems
+    yield from or_problems(found, line=state.line)
 
 
-def _add(builder: TranscriptBuilder, value: JsonValue, line: int | None) -> None:
+def _add(builder: TranscriptBuilder, value: JsonValue, line: int | None, index: int) -> None:
     said = _unwrapped(value)
     if said is None or said.kind == "remove":
         if said is None:
@@ -214,7 +213,8 @@ def _add(builder: TranscriptBuilder, value: JsonValue, line: int | None) -> None
     if object_at(fields, "additional_kwargs").get("lc_source") == _SUMMARY:
         builder.compaction(RecordedCompaction(at=0, summary=message.text, recorded_at=time))
         return
-    key = builder.add(message, time=time, line=line)
+    key = f"{index}"
+    builder.add(message, key=key, time=time, line=line)
     if role == "assistant":
         _add_usage(builder, fields, key)
 
@@ -236,17 +236,17 @@ def _parts(role: Role, fields: JsonObject) -> tuple[Part, ...]:
 def _thought(block: JsonObject) -> str | None:
     """The text of thinking in LangChain's own form, or with OpenAI's summaries."""
     summary = block.get("summary")
-    parts = [part for part in summary if isinstance(part, dict)] if isinstance(summary, list) else []
+    parts = objects_in(summary)
     summaries = [text for part in parts if (text := text_at(part, "text"))]
     return text_at(block, "reasoning", "text") or "\n".join(summaries) or None
 
 
 def _calls(fields: JsonObject) -> tuple[ToolCall, ...]:
     """The calls that LangChain parsed, with those it could not; else as the provider wrote them."""
-    listed = [one for key in _CALL_KEYS for one in _objects(fields.get(key))]
+    listed = [one for key in _CALL_KEYS for one in objects_in(fields.get(key))]
     if listed:
         return tuple(_call(one) for one in listed)
-    blocks = _objects(fields.get("content"))
+    blocks = objects_in(fields.get("content"))
     calls = [_call(block) for block in blocks if type_of(block) in ("tool_call", "function_call")]
     if found := (*message_of_blocks("assistant", blocks).calls, *calls):
         return found
@@ -254,10 +254,6 @@ def _calls(fields: JsonObject) -> tuple[ToolCall, ...]:
     keys = ("tool_calls", "function_call")
     raw = {key: extra[key] for key in keys if extra.get(key) is not None}
     return parse_message({"role": "assistant", **raw}).calls
-
-
-def _objects(value: JsonValue) -> list[JsonObject]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _call(raw: JsonObject) -> ToolCall:
@@ -271,16 +267,35 @@ def _call(raw: JsonObject) -> ToolCall:
 
 def _add_usage(builder: TranscriptBuilder, fields: JsonObject, key: str) -> None:
     metadata = object_at(fields, "response_metadata")
-    model = text_at(metadata, "model_name", "model", "model_id", "ls_model_name")
+    model = text_at(metadata, "model_name", "model", "model_id")
     builder.model = model or builder.model
-    places = ((fields, "usage_metadata"), (metadata, "token_usage"), (metadata, "usage"))
-    reported = next((found for place, name in places if (found := object_at(place, name))), None)
-    if reported is None:
-        return
-    call_id = id_at(metadata, "id") or id_at(fields, "id")
-    usage = provider_usage(reported, call_id=call_id, model=model)
-    if usage is not None:
-        builder.usage(usage, key=key)
+    call_id = id_at(metadata, "id") or id_at(fields, "id") or ""
+    usage = _usage(fields, metadata, call_id)
+    if usage.total_input_tokens or usage.output_tokens:
+        builder.usage(replace(usage, model=model), key=key)
+
+
+def _usage(fields: JsonObject, metadata: Mapping[str, object], call_id: str) -> RecordedUsage:
+    """What LangChain counted, whose input holds all that was cached; else what a provider did."""
+    counted = object_at(fields, "usage_metadata")
+    details = object_at(counted, "input_token_details")
+    if not counted:
+        if reported := object_at(metadata, "token_usage"):
+            return openai_usage(reported, call_id=call_id)
+        return anthropic_usage(object_at(metadata, "usage"), call_id=call_id)
+    read, hour = count_at(details, "cache_read") or 0, count_at(details, _HOUR) or 0
+    apart = hour + (count_at(details, _MINUTES) or 0)  # then `cache_creation` is 0
+    written = count_at(details, "cache_creation") or apart
+    total = count_at(counted, "input_tokens") or 0
+    return RecordedUsage(
+        call_id=call_id,
+        after=0,
+        input_tokens=max(total - read - written, 0),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        cache_hour_tokens=min(hour, written),
+        output_tokens=count_at(counted, "output_tokens") or 0,
+    )
 
 
 LANGCHAIN = Format(
