@@ -115,6 +115,7 @@ class _Agent:
                 at=0,
                 summary=text_at(data, "summaryContent") or "",
                 before_tokens=count_at(data, "preCompactionTokens"),
+                trigger=text_at(data, "trigger"),
                 recorded_at=time,
             )
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import PurePath
 from typing import Final
 
 from ctxcore.formats.building import TranscriptBuilder
@@ -19,7 +20,7 @@ from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _HEAD_KEYS: Final = ("sessionId", "projectHash")
-_MODEL: Final = ("gemini", "model", "assistant")
+_MODEL: Final = ("gemini", "qwen", "model", "assistant")  # forks name it otherwise
 _NOTES: Final = ("info", "error", "warning")
 
 
@@ -148,12 +149,22 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
     builder.model = text_at(object_at(session.about, "meta"), "model")
     steps = list(_steps(builder, session.entries.values()))
     read_steps(builder, steps)
-    own_id = text_at(session.about, "sessionId")
-    transcript = builder.build(id=own_id, titles=[text_at(session.about, "summary")])
+    transcript = builder.build(
+        id=text_at(session.about, "sessionId"),
+        titles=[text_at(session.about, "summary")],
+        parent_id=_parent_id(session.about, records.name),
+    )
     if transcript.messages:
         yield transcript
     else:
         yield from transcript.problems
+
+
+def _parent_id(about: JsonObject, name: str) -> str | None:
+    """The session that started a sub-agent: its file stands in a folder of that name."""
+    folder = PurePath(name).parent.name
+    is_agent = about.get("kind") == "subagent" and folder != "chats"
+    return folder or None if is_agent else None
 
 
 def _steps(builder: TranscriptBuilder, entries: Iterable[_Entry]) -> Iterator[Step]:

@@ -30,12 +30,6 @@ _ROLES: Final[Mapping[str, Role]] = {
 }
 _SUMMARIES: Final = ("compactionSummary", "branchSummary")
 _SAID: Final = ("message", "custom_message", "branch_summary")
-_ENTRIES: Final = frozenset(
-    {
-        *("message", "custom_message", "branch_summary", "compaction", "custom", "label"),
-        *("model_change", "thinking_level_change", "session_info"),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,15 +51,20 @@ class _Entry:
 
     @property
     def link(self) -> Link:
-        """Its place in the tree; OpenClaw names an answer by the id of its call, too."""
-        own, parent = text_at(self.raw, "id"), self.raw.get("parentId")
+        """Its place in the tree.
+
+        OpenClaw names an answer by the id of its call, too; where it goes back, it writes a `leaf`
+        that names the entry to go on from.
+        """
+        named = "targetId" if self.kind == "leaf" else "parentId"
+        own, parent = text_at(self.raw, "id"), self.raw.get(named)
         content = object_at(self.raw, "message").get("content")
         blocks = content if isinstance(content, list) else []
         calls = [text_at(b, "id") for b in blocks if isinstance(b, dict) if _is_call(b)]
         return Link(
             ids=tuple(name for name in (own, *calls) if name),
             parent=parent if isinstance(parent, str) else None,
-            is_root="parentId" in self.raw and parent is None,
+            is_root=named in self.raw and parent is None,
         )
 
 

@@ -28,6 +28,7 @@ PAGES = (
     "docs/compression.md",
     "docs/configuration.md",
     "docs/extending.md",
+    "docs/formats/coding-agents.md",
     "docs/how-it-works.md",
     "docs/models.md",
     "docs/sessions.md",
