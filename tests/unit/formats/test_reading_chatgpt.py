@@ -109,7 +109,9 @@ def test_a_message_to_a_tool_is_a_call_and_what_the_tool_says_its_result() -> No
 def test_what_a_tool_says_without_a_call_is_kept_and_reported() -> None:
     quote: JsonObject = {"content_type": "tether_quote", "title": "T", "url": "u", "text": "q"}
 
-    found = read(export(tree(message("tool", name="file_search", content=quote), message("user", "a"))))
+    found = read(
+        export(tree(message("tool", name="file_search", content=quote), message("user", "a")))
+    )
 
     assert [one.text for one in found.messages] == ["T\nu\nq", "a"]
     assert [repair.reason.code for repair in found.repairs] == ["repair.no_id", "repair.no_call"]
@@ -178,7 +180,10 @@ def test_conversations_are_read_one_by_one_also_without_a_list() -> None:
 def test_a_tree_that_turns_in_circles_is_read_once() -> None:
     first = message("user", "a", parent="n1")
 
-    assert shape(read(export(tree(first, message("assistant", "b"))))) == ["user: a", "assistant: b"]
+    assert shape(read(export(tree(first, message("assistant", "b"))))) == [
+        "user: a",
+        "assistant: b",
+    ]
 
 
 def test_a_damaged_message_is_reported_and_an_unknown_version_named() -> None:

@@ -11,7 +11,9 @@ from ctxcore.json_types import JsonObject, JsonValue
 from tests.unit.formats.transcript_files import jsonl, read, refusal, shape
 
 
-def event(author: str, *parts: JsonValue, invocation: str = "i1", **fields: JsonValue) -> JsonObject:
+def event(
+    author: str, *parts: JsonValue, invocation: str = "i1", **fields: JsonValue
+) -> JsonObject:
     role = "user" if author == "user" else "model"
     about: JsonObject = {"author": author, "invocation_id": invocation, "timestamp": 1.5}
     return {**about, "content": {"role": role, "parts": list(parts)}, **fields}
@@ -128,7 +130,9 @@ def test_the_cases_of_an_eval_set_are_conversations() -> None:
     }
     cases: JsonValue = [{"eval_id": "one", "conversation": [turn]}, {"eval_id": "bad"}]
 
-    [found] = parse_transcripts(json.dumps({"eval_set_id": "e", "eval_cases": cases}), name="e.json")
+    [found] = parse_transcripts(
+        json.dumps({"eval_set_id": "e", "eval_cases": cases}), name="e.json"
+    )
 
     assert found.id == "one"
     assert [one.role for one in found.messages] == ["user", "assistant", "tool", "assistant"]
@@ -150,6 +154,6 @@ def test_tools_and_model_of_logged_requests_are_read() -> None:
 def test_what_cannot_be_read_is_reported_and_a_session_without_events_named() -> None:
     found = read(session(EVENTS[0], 3, event("agent", {"function_call": {"args": {}}})))
 
-    assert [one.reason.code for one in found.problems][0] == "file.no_record"
+    assert found.problems[0].reason.code == "file.no_record"
     assert len(found.problems) == 2
     assert "this looks like a Google ADK session" in refusal(session())

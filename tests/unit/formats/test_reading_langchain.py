@@ -177,9 +177,7 @@ def test_the_answer_of_a_recorded_call_is_read_with_its_messages() -> None:
 
 
 def test_other_messages_are_counted_or_reported() -> None:
-    found = read(
-        json.dumps([*WRAPPED, wrapped("remove", content=""), {"type": "human"}, 3])
-    )
+    found = read(json.dumps([*WRAPPED, wrapped("remove", content=""), {"type": "human"}, 3]))
 
     assert shape(found) == SHAPE
     assert found.ignored == (("remove", 1),)

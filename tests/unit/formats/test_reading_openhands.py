@@ -35,7 +35,11 @@ def called(call_id: str = "c1", **response: JsonValue) -> JsonObject:
     """What is beside an action that a tool call of the model was, and its result."""
     said: JsonObject = {"role": "assistant", "content": "I look.", "tool_calls": [CALL]}
     about: JsonObject = {"id": "r1", "model": "m-1", "choices": [{"message": said}]}
-    return {"function_name": "bash", "tool_call_id": call_id, "model_response": {**about, **response}}
+    return {
+        "function_name": "bash",
+        "tool_call_id": call_id,
+        "model_response": {**about, **response},
+    }
 
 
 USAGE: JsonObject = {
@@ -44,7 +48,9 @@ USAGE: JsonObject = {
     "prompt_tokens_details": {"cached_tokens": 60},
 }
 EVENTS: list[JsonValue] = [
-    action(0, "system", content="rules", tools=[{"type": "function", "function": {"name": "bash"}}]),
+    action(
+        0, "system", content="rules", tools=[{"type": "function", "function": {"name": "bash"}}]
+    ),
     action(1, "message", "user", content="fix it"),
     observation(2, "agent_state_changed", ""),
     {**action(3, "run", command="ls"), "tool_call_metadata": called(usage=USAGE)},
@@ -166,7 +172,8 @@ def test_a_folder_of_events_is_one_conversation(tmp_path: Path) -> None:
 
     assert (found.id, found.title) == ("abc", "Repair")
     assert shape(found) == SHAPE
-    assert [one.reason.code for one in found.problems] == ["file.damaged"]
+    [problem] = found.problems
+    assert "6.json" in str(problem.reason)
 
 
 def sdk(at: int, kind: str, source: str = "agent", **fields: JsonValue) -> JsonObject:

@@ -94,7 +94,12 @@ def test_a_demonstration_is_read_but_does_not_name_the_conversation() -> None:
 
 
 def test_steps_without_a_history_are_read() -> None:
-    step: JsonObject = {"response": "```ls```", "observation": "a.py", "action": "ls", "thought": ""}
+    step: JsonObject = {
+        "response": "```ls```",
+        "observation": "a.py",
+        "action": "ls",
+        "thought": "",
+    }
     sent: JsonValue = [{"role": "system", "content": "rules"}, {"role": "user", "content": "fix"}]
 
     found = read(json.dumps({"trajectory": [{**step, "query": sent}, step], "info": {}}))
