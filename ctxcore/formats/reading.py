@@ -25,6 +25,7 @@ FORMATS: Registry[Format] = Registry(
         "chatgpt": At("ctxcore.formats.chatgpt:CHATGPT"),
         "claude-ai": At("ctxcore.formats.claude_ai:CLAUDE_AI"),
         "langchain": At("ctxcore.formats.langchain:LANGCHAIN"),
+        "ai-sdk": At("ctxcore.formats.ai_sdk:AI_SDK"),
         "openai-agents": At("ctxcore.formats.openai_agents:OPENAI_AGENTS"),
         "google-adk": At("ctxcore.formats.google_adk:GOOGLE_ADK"),
         "openhands": At("ctxcore.formats.openhands:OPENHANDS"),

@@ -160,7 +160,7 @@ def test_of_several_states_of_a_thread_the_longest_is_read() -> None:
     other: JsonObject = {"thread_id": "t-2", "values": {"messages": FLAT[:1]}}
 
     first, second = parse_transcripts(json.dumps([*states, other]), name="history.json")
-    lone = read(jsonl(*({"values": {"messages": FLAT[:count]}} for count in (1, 4))))
+    lone = read(jsonl({"values": {"messages": FLAT[:1]}}, {"values": {"messages": FLAT}}))
 
     assert (first.id, second.id) == ("t-1", "t-2")
     assert shape(first) == shape(lone) == SHAPE

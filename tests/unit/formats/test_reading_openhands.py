@@ -188,7 +188,6 @@ def said(role: str, words: str) -> JsonObject:
     return {"role": role, "content": [text(words)]}
 
 
-RAN: JsonObject = {"tool_name": "bash", "tool_call_id": "c1"}
 SDK_EVENTS: list[JsonValue] = [
     sdk(0, "SystemPromptEvent", system_prompt=text("rules"), tools=[]),
     sdk(1, "MessageEvent", "user", llm_message=said("user", "fix it")),
@@ -199,9 +198,17 @@ SDK_EVENTS: list[JsonValue] = [
         reasoning_content="hm",
         llm_response_id="r1",
         tool_call={"id": "c1", **FUNCTION},
-        **RAN,
+        tool_name="bash",
+        tool_call_id="c1",
     ),
-    sdk(3, "ObservationEvent", "environment", observation={"content": [text("a.py")]}, **RAN),
+    sdk(
+        3,
+        "ObservationEvent",
+        "environment",
+        observation={"content": [text("a.py")]},
+        tool_name="bash",
+        tool_call_id="c1",
+    ),
     sdk(4, "MessageEvent", llm_message=said("assistant", "done"), llm_response_id="r2"),
 ]
 
@@ -222,7 +229,9 @@ def test_other_events_of_the_sdk_are_read_or_counted() -> None:
         json.dumps(
             [
                 *SDK_EVENTS[:3],
-                sdk(3, "AgentErrorEvent", error="no such tool", **RAN),
+                sdk(
+                    3, "AgentErrorEvent", error="no such tool", tool_name="bash", tool_call_id="c1"
+                ),
                 sdk(4, "Condensation", "environment", summary="so far", forgotten_event_ids=[]),
                 sdk(5, "PauseEvent", "user"),
                 sdk(6, "ACPToolCallEvent", tool_call_id="x", title="Edit", status="in_progress"),
