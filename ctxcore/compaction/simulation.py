@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
@@ -37,7 +37,10 @@ from ctxcore.tokens.count import count_message, count_tools, counter_for
 
 
 class Recording:
-    """A recorded conversation; it is counted once, however many policies are simulated."""
+    """A recorded conversation; it is counted once, however many policies are simulated.
+
+    `pinned` are numbers of messages, from 1.
+    """
 
     def __init__(
         self,
@@ -45,8 +48,10 @@ class Recording:
         *,
         model: str | None = None,
         tools: Sequence[Mapping[str, object]] | None = None,
+        pinned: Collection[int] = (),
         rule_edits: RuleEdits = NO_EDITS,
     ) -> None:
+        self._pinned = pinned
         self._rule_edits = rule_edits
         self.messages = tuple(parse_messages(messages))
         self.model = model
@@ -94,7 +99,11 @@ class Recording:
     def _history(self, limit: int | None) -> ListHistory:
         if limit not in self._histories:
             history = ListHistory(
-                self.messages, self._counter, oversize_tokens=limit, rule_edits=self._rule_edits
+                self.messages,
+                self._counter,
+                pinned=self._pinned,
+                oversize_tokens=limit,
+                rule_edits=self._rule_edits,
             )
             self._histories[limit] = history
         return self._histories[limit]

@@ -191,6 +191,11 @@ class ContextEngine:
         return self._services.default_model
 
     @property
+    def gateway(self) -> Gateway | None:
+        """The connection to models; None: nothing can be sent."""
+        return self._services.gateway
+
+    @property
     def reports(self) -> Reports:
         """Reports over many sessions, changes of policies, and alerts."""
         return Reports(self._services)

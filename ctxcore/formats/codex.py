@@ -1,6 +1,7 @@
 """Reads rollouts of Codex: Responses items, each wrapped in a record with its time.
 
-Events repeat what the items hold, so they are messages only where a file has no items that are.
+Events repeat what the items hold, so those of a user or of the model are messages only in a file
+without items of theirs.
 Turns that were rolled back are left out. The first rollouts have no wrapping.
 """
 

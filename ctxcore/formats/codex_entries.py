@@ -25,6 +25,7 @@ _WRAPPED: Final = frozenset(
     }
 )
 USER_EVENT: Final = "user_message"
+_REQUEST: Final = "## My request for Codex:"  # behind what an editor says of its open files
 _SPOKEN: Final = ("agent_message", "turn.completed")
 _OWN_KEYS: Final = ("internal_chat_message_metadata_passthrough", "metadata")  # Codex's own notes
 
@@ -109,6 +110,8 @@ class Log:
         kind = type_of(payload)
         if kind == "token_count":
             self._keep("usage", payload, line, time)
+        elif kind == "turn.completed" and isinstance(used := payload.get("usage"), dict):
+            self._keep("usage", {"info": {"last_token_usage": used}}, line, time)
         elif kind == "thread_rolled_back":
             self._keep("rollback", payload, line, time)
         elif kind == "thread_settings_applied":
@@ -117,7 +120,8 @@ class Log:
             self.names += filter(None, [text_at(payload, "thread_name")])
         elif (kind == USER_EVENT or kind in _SPOKEN) and text_at(payload, "message"):
             if kind == USER_EVENT:
-                self.prompts.append(str(payload["message"]))
+                text = str(payload["message"])
+                self.prompts.append(text.partition(_REQUEST)[2] or text)
             self._keep("event", payload, line, time)
         else:
             self.builder.ignore(f"event_msg/{kind}")
@@ -128,10 +132,12 @@ class Log:
 
 def entries_of(log: Log) -> list[Entry]:
     """The entries of the conversation, without those that repeat others or were rolled back."""
-    has_items = any(entry.role in ("user", "assistant") for entry in log.entries)
+    has_prompts = any(entry.role == "user" and is_prompt(entry.text) for entry in log.entries)
+    has_answers = any(entry.role == "assistant" for entry in log.entries)
     kept: list[Entry] = []
     for entry in log.entries:
-        if entry.kind == "event" and has_items:
+        is_prompt_event = type_of(entry.raw) == USER_EVENT
+        if entry.kind == "event" and (has_prompts if is_prompt_event else has_answers):
             log.builder.ignore(f"event_msg/{type_of(entry.raw)}")
         elif entry.kind == "rollback":
             start = _start_of_turns(kept, count_at(entry.raw, "num_turns") or 0)

@@ -130,7 +130,14 @@ def _is_gemini_cli(records: Records) -> bool:
 
 
 def _is_head(value: JsonObject) -> bool:
-    return all(isinstance(value.get(key), str) for key in _HEAD_KEYS)
+    """Whether this begins a session, or is a whole one."""
+    if all(isinstance(value.get(key), str) for key in _HEAD_KEYS):
+        return True
+    messages = value.get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    if not isinstance(first, dict) or not isinstance(value.get("sessionId"), str):
+        return False
+    return first.get("type") in ("user", *_MODEL, *_NOTES) and "role" not in first
 
 
 def _is_content(value: JsonValue) -> bool:

@@ -55,7 +55,11 @@ class _Reader:
         elif kind == "assistant":
             self._answer(raw, line)
         elif kind == "tool_result":
-            said = {"role": "tool", "content": _content(raw.get("content"))}
+            images = raw.get("images")
+            shown = images if isinstance(images, list) else []
+            text: JsonObject = {"type": "text", "text": raw.get("content")}
+            content = [text, *shown] if shown else raw.get("content")
+            said = {"role": "tool", "content": _content(content)}
             parts, call_id = parse_message(said).content, text_at(raw, "tool_call_id")
             self.builder.result(parts, call_id=call_id, time=time, line=line)
         elif kind == "reasoning":

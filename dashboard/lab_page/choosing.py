@@ -207,10 +207,14 @@ def _remove(key: str) -> None:
 def _start(
     sessions: Sequence[str], names: Sequence[str], baseline: Candidate | None, window: int | None
 ) -> None:
-    changes = parse_assignments(st.session_state.get(_CHANGES, []))
-    candidates = chosen_candidates(names, baseline, [edited(one) for one in changes])
+    candidates = chosen_candidates(names, baseline, changed_candidates())
     job = start_trial(engine(), sessions, candidates, window_tokens=window)
     st.session_state[OPEN] = job.id
+
+
+def changed_candidates() -> list[Candidate]:
+    """Today's policy with the changed fields."""
+    return [edited(one) for one in parse_assignments(st.session_state.get(_CHANGES, []))]
 
 
 def chosen_candidates(

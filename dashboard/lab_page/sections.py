@@ -14,6 +14,7 @@ from dashboard.excerpts import excerpt
 from dashboard.job_view import follow_job
 from dashboard.lab_page.applying import show_applying
 from dashboard.lab_page.choosing import OPEN, show_choosing
+from dashboard.lab_page.live import is_live_open, show_live
 from dashboard.lab_page.results import show_results
 from dashboard.lab_page.worlds import show_world
 from dashboard.safe_markdown import plain_label
@@ -29,10 +30,12 @@ def show_lab() -> None:
     """Draws the page."""
     st.caption(t("lab.told"))
     jobs = engine().jobs.recent(TRIAL, limit=MOST_TRIALS)
+    is_first = not jobs and not is_live_open()
     with st.expander(
-        t("lab.choose"), expanded=not jobs, icon=":material/science:", key="lab_choose"
+        t("lab.choose"), expanded=is_first, icon=":material/science:", key="lab_choose"
     ):
         show_choosing()
+    show_live()
     if not jobs:
         empty_state(t("lab.empty"), icon=":material/science:")
         return

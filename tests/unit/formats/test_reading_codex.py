@@ -244,6 +244,31 @@ def test_events_are_messages_where_no_items_are() -> None:
     assert shape(found) == ["user: go", "assistant: one", "assistant: two"]
 
 
+def test_events_of_a_user_are_messages_where_only_answers_are_items() -> None:
+    found = read(
+        HEAD,
+        event("user_message", message="go"),
+        call("c"),
+        output("c", "x"),
+        event("agent_message", message="done"),
+        said("assistant", "done"),
+    )
+
+    assert [message.role for message in found.messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+
+
+def test_the_title_is_the_request_without_the_files_of_an_editor() -> None:
+    context = "# Context from my IDE setup:\n## Open tabs:\n## My request for Codex:\nfix it"
+    found = read(HEAD, event("user_message", message=context), said("user", context))
+
+    assert found.title == "fix it"
+
+
 def test_the_first_layouts_have_no_wrapping() -> None:
     head: JsonObject = {"id": "old", "timestamp": TIME, "instructions": None}
     items: list[JsonValue] = [
