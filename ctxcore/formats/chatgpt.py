@@ -116,9 +116,7 @@ class _Reading:
         elif role == "assistant":
             self._add_answer(message, content, kind, time)
         elif role == "tool":
-            name = text_at(author, "name")
-            parts = _parts(content)
-            self.builder.result(parts, call_id=self._call_id, name=name, time=time)
+            self._add_result(text_at(author, "name"), _parts(content), time)
         else:
             is_said = role == "user" and kind not in _SETTINGS
             self.builder.say("user" if is_said else "system", _parts(content), time=time)
@@ -143,6 +141,12 @@ class _Reading:
                 return
             self.builder.answer(parts, time=time)
             self._call_id = None
+
+    def _add_result(self, tool: str | None, parts: list[Part], time: datetime | None) -> None:
+        if parts or self._call_id is not None:
+            self.builder.result(parts, call_id=self._call_id, name=tool, time=time)
+        else:  # a sign that something is being done
+            self.builder.ignore("blank tool")
 
     def _add_call(self, tool: str, content: _Node, kind: str | None, time: datetime | None) -> None:
         text = "\n".join(part.text for part in _parts(content) if isinstance(part, Text))

@@ -15,10 +15,10 @@ from ctxcore.formats.provider_usage import openai_usage
 from ctxcore.formats.records import Problem, Records
 from ctxcore.formats.values import Format, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
-from ctxcore.messages.openai import parse_message
+from ctxcore.messages.shapes.openai_chat import OpenAIChat
 from ctxcore.messages.shapes.responses import Responses
+from ctxcore.messages.shapes.values import Codec
 from ctxcore.messages.values import Message
-from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _PACKAGE: Final = "minisweagent"
@@ -113,16 +113,15 @@ def _messages(raw: JsonObject, at: int) -> tuple[Message, ...]:
         MessageError: it is none of these.
     """
     said: JsonObject = {key: value for key, value in raw.items() if key != "extra"}
-    output = raw.get("output")
-    is_response = raw.get("object") == "response" and isinstance(output, list)
-    if not is_response and (not isinstance(raw.get("type"), str) or "tool_calls" in raw):
-        return (parse_message(said, place=Place(PlaceCode.MESSAGE, at)),)
+    output, is_response = raw.get("output"), raw.get("object") == "response"
     items: list[JsonValue] = output if isinstance(output, list) and is_response else [said]
+    is_item = isinstance(raw.get("type"), str) and "tool_calls" not in raw
+    codec: Codec = Responses() if is_response or is_item else OpenAIChat()
 
     def refuse(_: int, error: MessageError) -> None:
         raise error
 
-    return Responses().to(((at, item) for item in items), refuse).messages
+    return codec.to(((at, item) for item in items), refuse).messages
 
 
 MINI_SWE_AGENT = Format(

@@ -33,7 +33,7 @@ from ctxcore.messages.values import Message, Part, Text
 from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _FILE: Final = re.compile(r"event-(\d{5,})-[0-9a-fA-F-]{8,}\.json")
-_LISTS: Final = ("events", "items")
+_LISTS: Final = ("events", "items", "history")
 _KINDS: Final = frozenset({"Condensation", "CondensationRequest", "UserRejectObservation"})
 _SOURCES: Final = ("agent", "user", "environment", "hook")
 _ROOT: Final = "__root__"
@@ -67,7 +67,8 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
         if is_list or _is_event(record.value):
             loose.append((record.value, record.line))
         elif events is not None:
-            reading = _Reading(records.name, {})
+            about = record.value if isinstance(record.value, dict) else {}
+            reading = _Reading(records.name, about)
             reading.add_all([(event, record.line) for event in events])
             yield from or_problems(reading.built(None), line=record.line)
         else:
@@ -94,8 +95,12 @@ class _Reading:
 
     def __init__(self, name: str, state: JsonObject) -> None:
         self.builder = TranscriptBuilder(format="openhands-sdk", path=name)
-        self.builder.model = text_at(object_at(object_at(state, "agent"), "llm"), "model")
+        llm = object_at(object_at(state, "agent"), "llm") or object_at(
+            object_at(state, "metadata"), "llm"
+        )
+        self.builder.model = text_at(llm, "model")
         self._state = state
+        self._usages = _usages(state)
         self._tools: JsonValue = None
         self._answers: set[str] = set()
         """The answers whose thought was added."""
@@ -117,7 +122,7 @@ class _Reading:
 
     def built(self, own_id: str | None) -> Transcript:
         """The conversation."""
-        own_id = id_at(self._state, "id") or own_id
+        own_id = id_at(self._state, "id", "instance_id") or own_id
         titles = [text_at(self._state, "title")]
         return self.builder.build(id=own_id, titles=titles, raw_tools=raw_tools(self._tools))
 
@@ -203,19 +208,21 @@ class _Reading:
         self.builder.result(text, call_id=call_id, name=name, time=time, line=line)
 
     def _add_usage(self, response_id: str | None, key: str) -> None:
-        usages = self._usages()
-        usage = token_usage(usages[response_id]) if response_id in usages else None
+        counts = self._usages.get(response_id)
+        usage = token_usage(counts) if counts is not None else None
         if usage is not None:
             self.builder.model = usage.model or self.builder.model
             self.builder.usage(usage, key=key)
 
-    def _usages(self) -> dict[str | None, JsonObject]:
-        """What was counted, by the id of the response."""
-        stats = object_at(self._state, "stats")
-        metrics = object_at(stats, "usage_to_metrics") or object_at(stats, "service_to_metrics")
-        listed = [one.get("token_usages") for one in metrics.values() if isinstance(one, dict)]
-        counts = [one for usages in listed if isinstance(usages, list) for one in usages]
-        return {id_at(one, "response_id"): one for one in counts if isinstance(one, dict)}
+
+def _usages(state: JsonObject) -> dict[str | None, JsonObject]:
+    """What was counted, by the id of the response."""
+    stats = object_at(state, "stats")
+    metrics = object_at(stats, "usage_to_metrics") or object_at(stats, "service_to_metrics")
+    holders = [*metrics.values(), state.get("metrics")]  # of a state; of a benchmark
+    listed = [one.get("token_usages") for one in holders if isinstance(one, dict)]
+    counts = [one for usages in listed if isinstance(usages, list) for one in usages]
+    return {id_at(one, "response_id"): one for one in counts if isinstance(one, dict)}
 
 
 def _link(event: JsonObject) -> Link:

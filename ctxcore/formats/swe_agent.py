@@ -15,8 +15,7 @@ from ctxcore.formats.records import Problem, Records
 from ctxcore.formats.tools import parsed
 from ctxcore.formats.values import Format, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
-from ctxcore.messages.openai import parse_message
-from ctxcore.reasons.places import Place, PlaceCode
+from ctxcore.messages.shapes.openai_chat import OpenAIChat
 from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _OWN_KEYS: Final = ("message_type", "agent", "thought", "is_demo", "tool_call_ids")
@@ -136,12 +135,12 @@ def _add(builder: TranscriptBuilder, entry: JsonValue, at: int, line: int | None
     if raw.get("role") == "tool":
         first = answered[0] if isinstance(answered, list) and answered else None
         raw["tool_call_id"] = first if isinstance(first, str) else entry.get("tool_call_id")
-    try:
-        message = parse_message(raw, place=Place(PlaceCode.MESSAGE, at))
-    except MessageError as error:
+
+    def refuse(_: int, error: MessageError) -> None:
         builder.problem(error.reason, line=line)
-        return
-    builder.add(message, key=str(at), line=line)
+
+    for message in OpenAIChat().to([(at, raw)], refuse).messages:
+        builder.add(message, key=str(at), line=line)
 
 
 SWE_AGENT = Format(

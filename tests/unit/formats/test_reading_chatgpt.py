@@ -108,13 +108,15 @@ def test_a_message_to_a_tool_is_a_call_and_what_the_tool_says_its_result() -> No
 
 def test_what_a_tool_says_without_a_call_is_kept_and_reported() -> None:
     quote: JsonObject = {"content_type": "tether_quote", "title": "T", "url": "u", "text": "q"}
+    blank = message("tool", content={"content_type": "tether_browsing_display", "result": ""})
 
-    found = read(
-        export(tree(message("tool", name="file_search", content=quote), message("user", "a")))
-    )
+    search = message("tool", name="file_search", content=quote)
+
+    found = read(export(tree(blank, search, message("user", "a"))))
 
     assert [one.text for one in found.messages] == ["T\nu\nq", "a"]
     assert [repair.reason.code for repair in found.repairs] == ["repair.no_id", "repair.no_call"]
+    assert found.ignored == (("blank tool", 1),)
 
 
 @pytest.mark.parametrize(

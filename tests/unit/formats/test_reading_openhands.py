@@ -214,7 +214,13 @@ SDK_EVENTS: list[JsonValue] = [
 
 
 @pytest.mark.parametrize(
-    "file", [json.dumps(SDK_EVENTS), jsonl(*SDK_EVENTS), json.dumps({"items": SDK_EVENTS})]
+    "file",
+    [
+        json.dumps(SDK_EVENTS),
+        jsonl(*SDK_EVENTS),
+        json.dumps({"items": SDK_EVENTS}),
+        jsonl({"instance_id": "t", "history": SDK_EVENTS}),
+    ],
 )
 def test_events_of_the_sdk_are_read_in_every_layout(file: str) -> None:
     (found,) = parse_transcripts(file, name="t.json")
