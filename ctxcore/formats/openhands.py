@@ -31,11 +31,13 @@ from ctxcore.messages.canonical import to_ordered
 from ctxcore.messages.media import media_or_opaque
 from ctxcore.messages.values import Part, Text
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.reasons.storage_problems import FileProblem, FormatCode
+from ctxcore.reasons.storage_problems import FileProblem, FormatCode, RepairCode
 
 _FILE: Final = re.compile(r"(\d+)\.json")
 _LISTS: Final = ("trajectory", "history", "events")
 _EVENT_KEYS: Final = ("source", "timestamp", "id", "cause", "message")
+_FRAME_KEYS: Final = (*_EVENT_KEYS, "action", "observation", "content")
+_OLD_KEYS: Final = ("action_risk", "is_confirmed", "wait_for_response")
 _QUIET_ACTIONS: Final = frozenset(
     {
         *("change_agent_state", "recall", "null", "condensation_request", "loop_recovery"),
@@ -60,7 +62,9 @@ def _is_event(value: object) -> bool:
     action, observation = value.get("action"), value.get("observation")
     is_action = isinstance(action, str) and isinstance(value.get("args"), dict)
     is_observation = isinstance(observation, str) and isinstance(value.get("extras"), dict)
-    return (is_action or is_observation) and any(key in value for key in _EVENT_KEYS)
+    is_old = isinstance(action, str) and any(key in value for key in _OLD_KEYS)
+    is_new = (is_action or is_observation) and any(key in value for key in _EVENT_KEYS)
+    return is_new or is_old
 
 
 def _events_in(value: JsonValue) -> list[JsonValue] | None:
@@ -122,17 +126,32 @@ class _Reading:
         self._answers: set[str] = set()
         """The answers whose text was added."""
         self._counted: set[str] = set()
+        self._last_call: str | None = None
         self._tools: JsonValue = None
 
     def add_all(self, events: Iterator[Event]) -> None:
         """Adds events with their lines."""
         for event, line in events:
+            if isinstance(event, dict):
+                event = self._framed(event)
             if isinstance(event, dict) and isinstance(event.get("action"), str):
                 self._add_action(event, str(event["action"]), line)
             elif isinstance(event, dict) and isinstance(event.get("observation"), str):
                 self._add_observation(event, str(event["observation"]), line)
             else:
                 self.builder.problem(FileProblem.NO_RECORD(), line=line)
+
+    def _framed(self, event: JsonObject) -> JsonObject:
+        """An event of early versions, which had all fields beside each other, as later ones."""
+        if "args" in event or "extras" in event:
+            return event
+        own: JsonObject = {key: event[key] for key in event if key not in _FRAME_KEYS}
+        if "observation" in event:
+            return {**event, "extras": own}
+        is_first = not self.builder.has_messages
+        source = "user" if is_first and event.get("action") == "message" else "agent"
+        args: JsonObject = {**own, "content": event.get("content")}
+        return {"source": source, **event, "args": args if "content" in event else own}
 
     def built(self) -> Transcript:
         """The conversation."""
@@ -156,7 +175,8 @@ class _Reading:
             summary = text_at(args, "summary") or ""
             self.builder.compaction(RecordedCompaction(at=0, summary=summary, recorded_at=time))
         elif kind == "message" and not is_users:
-            key = f"event-{id_at(event, 'id') or line}"
+            key = f"event-{id_at(event, 'id') or len(self._answers)}"
+            self._answers.add(key)
             self.builder.answer(_content(args, "content"), key=key, time=time)
             self._add_usage(event, key)
         elif is_users and not object_at(event, "tool_call_metadata"):
@@ -170,7 +190,7 @@ class _Reading:
         called = object_at(event, "tool_call_metadata")
         response = object_at(called, "model_response")
         event_id = id_at(event, "id")
-        key = text_at(response, "id") or f"event-{event_id or line}"
+        key = text_at(response, "id") or f"event-{event_id or len(self._answers)}"
         call_id = id_at(called, "tool_call_id") or (f"event-{event_id}" if event_id else None)
         said = _answer_of(response)
         if key not in self._answers:
@@ -186,15 +206,22 @@ class _Reading:
                 function = object_at(call, "function")
                 name = text_at(function, "name") or name
                 given = cast("JsonValue", function.get("arguments", given))
+        if call_id is None:
+            call_id = f"{kind}-{len(self._answers)}"
+            self.builder.repair(RepairCode.NO_ID(), line=line)
         self.builder.call(name, given, call_id=call_id, key=key, time=time, line=line)
-        if event_id is not None and call_id is not None:
+        self._last_call = call_id
+        if event_id is not None:
             self._calls[event_id] = call_id
         self._add_usage(event, key)
 
     def _add_observation(self, event: JsonObject, kind: str, line: int | None) -> None:
         extras, time = object_at(event, "extras"), time_at(event, "timestamp")
         called = object_at(event, "tool_call_metadata")
-        call_id = id_at(called, "tool_call_id") or self._calls.get(id_at(event, "cause") or "")
+        cause = id_at(event, "cause")
+        call_id = id_at(called, "tool_call_id") or self._calls.get(cause or "")
+        if cause is None and "id" not in event:  # an early version: the result of the last action
+            call_id, self._last_call = call_id or self._last_call, None
         content = text_at(event, "content") or text_at(object_at(extras, "outputs"), "content")
         if kind in _QUIET_OBSERVATIONS or (kind == "recall" and not _knowledge(extras)):
             self.builder.ignore(f"observation/{kind}")

@@ -38,7 +38,7 @@ from ctxcore.errors import (
     WorkingStateError,
 )
 from ctxcore.formats.native import KIND
-from ctxcore.formats.reading import expected, parse_transcripts
+from ctxcore.formats.reading import FORMATS, expected, parse_transcripts
 from ctxcore.gateway.errors import (
     ContextOverflowError,
     ErrorKind,
@@ -215,8 +215,8 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         FormatError(path="a.json", problem=expected(FileProblem.EMPTY())),
         "file.empty",
         {},
-        "a.json: the file is empty; expected OpenAI chat messages (a list, an object with "
-        "`messages`, or one message or conversation a line) or a Claude Code session (.jsonl)",
+        "a.json: the file is empty; expected "
+        + " or ".join(str(FORMATS[name].label) for name in reversed(tuple(FORMATS))),
     ),
     (
         CompactionRefusedError(current_tokens=9_000, max_tokens=8_000),

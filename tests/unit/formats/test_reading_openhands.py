@@ -102,6 +102,27 @@ def test_actions_without_a_tool_call_are_calls_of_their_name() -> None:
     ]
 
 
+def test_events_of_early_versions_are_read() -> None:
+    old: JsonObject = {"action_risk": None}
+    history: JsonValue = [
+        {"action": "message", "content": "fix it", "wait_for_response": False, **old},
+        {"action": "run", "command": "ls", "thought": "I look.", **old},
+        {"observation": "run", "content": "a.py", "exit_code": 0},
+        {"action": "message", "content": "done", **old},
+    ]
+
+    found = read(json.dumps({"history": history, "issue": {}}))
+
+    assert [(one.role, one.text) for one in found.messages] == [
+        ("user", "fix it"),
+        ("assistant", "I look."),
+        ("tool", "a.py"),
+        ("assistant", "done"),
+    ]
+    assert found.messages[1].calls[0].name == "run"
+    assert found.messages[2].answers == found.messages[1].calls[0].id
+
+
 def test_calls_of_one_response_are_one_answer() -> None:
     other: JsonObject = {"id": "c2", "function": {"name": "bash", "arguments": "{}"}}
     said: JsonObject = {"content": "both", "tool_calls": [CALL, other]}
