@@ -49,7 +49,7 @@ class Dashboard:
     def __init__(self, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
         self.model = model
         self._monkeypatch = monkeypatch
-        self.at = AppTest.from_file(str(MAIN), default_timeout=HANG_SECONDS)
+        self.reopen()
 
     @property
     def engine(self) -> ContextEngine:
@@ -60,6 +60,10 @@ class Dashboard:
     def turn_runner(self) -> TurnRunner:
         """The runner that the pages use."""
         return turn_runner()
+
+    def reopen(self) -> None:
+        """Begins another visit."""
+        self.at = AppTest.from_file(str(MAIN), default_timeout=HANG_SECONDS)
 
     def run(self) -> AppTest:
         """Runs the page once more."""

@@ -269,16 +269,17 @@ def _asking(session: TrialSession, target: CallTarget, question: str) -> Asking:
     """The session with its question, without what no context shows, with its pins and rules."""
     anchors, seqs = target.view.anchors(), session.seqs or ()
     shown = [at for at, seq in enumerate(seqs) if seq not in {*anchors.excluded}]
+    places = {seqs[at]: place for place, at in enumerate(shown, start=1)}
     session = replace(
         session,
         messages=[session.messages[at] for at in shown],
-        seqs=[seqs[at] for at in shown],
+        seqs=list(places),
+        pinned=[places[seq] for seq in anchors.pinned if seq in places],
+        excluded=(),
     )
-    places = {seq: place for place, seq in enumerate(session.seqs or (), start=1)}
     return Asking(
         session,
         question,
-        pinned=[places[seq] for seq in anchors.pinned if seq in places],
         rule_edits=RuleEdits.of(
             replace(edit, seq=places[edit.seq])
             for edit in target.view.rule_edits().edits

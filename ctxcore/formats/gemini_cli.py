@@ -17,7 +17,7 @@ from ctxcore.formats.gemini_contents import Content, Step, parts_of, read_steps,
 from ctxcore.formats.records import Problem, Records
 from ctxcore.formats.values import Format, RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
-from ctxcore.reasons.storage_problems import FileProblem, FormatCode
+from ctxcore.reasons.storage_problems import FileProblem, FormatCode, RepairCode
 
 _HEAD_KEYS: Final = ("sessionId", "projectHash")
 _MODEL: Final = ("gemini", "qwen", "model", "assistant")  # forks name it otherwise
@@ -177,7 +177,9 @@ def _parent_id(about: JsonObject, name: str) -> str | None:
 def _steps(builder: TranscriptBuilder, entries: Iterable[_Entry]) -> Iterator[Step]:
     answered: set[str] = set()
     for nth, entry in enumerate(entries):
-        kind = text_at(entry.raw, "type", "role") or ""
+        kind, role = text_at(entry.raw, "type", "role") or "", entry.raw.get("role")
+        if kind == role and kind in _MODEL and kind != "model":
+            builder.repair(RepairCode.ROLE(role=kind, meant="model"), line=entry.line)
         if entry.compaction is not None:
             yield entry.compaction
         elif kind in _NOTES:

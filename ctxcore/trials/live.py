@@ -6,7 +6,7 @@ first message, as in a trial. What is stored of it is what is sent later, byte f
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -193,7 +193,7 @@ def _request_key(side: LiveSide) -> str:
 class Asking:
     """A session with a question behind its last message, under any number of candidates.
 
-    `pinned` and the edits of rules are numbers of messages of `session`, from 1.
+    The edits of rules have numbers of messages of `session`, from 1.
     """
 
     def __init__(
@@ -201,7 +201,6 @@ class Asking:
         session: TrialSession,
         question: str,
         *,
-        pinned: Collection[int] = (),
         rule_edits: RuleEdits = NO_EDITS,
     ) -> None:
         self.session = session
@@ -210,7 +209,9 @@ class Asking:
             [*session.messages, text_message("user", question)],
             model=session.model,
             tools=session.tools,
-            pinned=pinned,
+            pinned=session.pinned,
+            excluded=session.excluded,
+            factor=session.factor,
             rule_edits=rule_edits,
         )
 

@@ -19,6 +19,7 @@ from ctxcore.reasons.values import Reason
 from ctxcore.reasons.values import from_json as reason_from_json
 from ctxcore.reasons.values import to_json as reason_to_json
 from ctxcore.replay.values import Replay
+from ctxcore.tokens.factors import NO_FACTOR, CountFactor
 from ctxcore.tokens.prices import Price
 from ctxcore.trials.candidates import Candidate
 
@@ -44,6 +45,12 @@ class TrialSession:
     """The policy that it has now, by field."""
     seqs: Sequence[int] | None = None
     """The stored number of each message; None: they are numbered from 1."""
+    pinned: Sequence[int] = ()
+    """Which messages (from 1, by their place here) every context has."""
+    excluded: Sequence[int] = ()
+    """Which messages no context has."""
+    factor: CountFactor = NO_FACTOR
+    """What calls taught of the model's counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

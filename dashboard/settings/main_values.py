@@ -13,6 +13,7 @@ import streamlit as st
 from ctxcore.assembly.verdicts import Breakdown, make_breakdown
 from ctxcore.budget import TokenBudget
 from ctxcore.engine.foreseeing import Foreseen
+from ctxcore.errors import BudgetError
 from dashboard import numbers
 from dashboard.reads import foreseen
 from dashboard.safe_markdown import plain_label
@@ -26,26 +27,32 @@ from dashboard.texts import about, language, t
 from dashboard.widgets import show_problem
 from dashboard.window_chart import window_bar
 from dashboard.window_panel import segment_label
+from dashboard.wording import error_text
 
 
 def show_main(form: Form) -> None:
     """Draws the bar, what the values do, the five inputs and the buttons that save them."""
-    foreseen = _foreseen(form)
+    foreseen, problem = _foreseen(form)
     with st.container(border=True, key="settings_main"):
         bar = window_bar(_breakdown(form, foreseen), form.typed_budget, segment_label)
         if bar:
             st.html(bar)
         st.markdown("\n\n".join(_sentences(form, foreseen)))
+        if problem:
+            st.warning(plain_label(problem, max_chars=600), icon=":material/warning:")
         _inputs(form)
         show_problem(saving.PROBLEM)
         _buttons(form)
 
 
-def _foreseen(form: Form) -> Foreseen | None:
-    """The current session under the typed values; None without messages."""
+def _foreseen(form: Form) -> tuple[Foreseen | None, str]:
+    """The current session under the typed values, None without messages; or why it does not fit."""
     if form.session is None or not form.session.length:
-        return None
-    return foreseen(form.session, form.typed, form.model)
+        return None, ""
+    try:
+        return foreseen(form.session, form.typed, form.model), ""
+    except BudgetError as error:  # these values may be what makes it fit
+        return None, error_text(error)
 
 
 def _breakdown(form: Form, foreseen: Foreseen | None) -> Breakdown:
@@ -178,7 +185,7 @@ def _buttons(form: Form) -> None:
             key="settings_undo",
             icon=":material/undo:",
             help=t("settings.main.undo.help"),
-            disabled=not saving.can_undo(form.target, form.own),
+            disabled=not saving.can_undo(form.target),
             on_click=saving.undo,
             args=(form.target,),
         )

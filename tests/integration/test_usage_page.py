@@ -22,7 +22,7 @@ from dashboard.texts import Language, languages, translate
 from dashboard.usage import hints
 from dashboard.usage.account import PATH_CHARS
 from dashboard.widgets import LONG_TEXT_PIXELS
-from tests.dashboard_app import Dashboard, open_dashboard, rendered
+from tests.dashboard_app import Dashboard, open_dashboard, rendered, talked
 from tests.small_transcript import claude_code_lines
 
 
@@ -388,6 +388,8 @@ def test_a_long_path_shows_its_end_and_a_long_message_leaves_room_for_numbers(
             {"role": "tool", "tool_call_id": "c", "content": "a = 1"},
         ],
     )
+    for _ in app.engine.chat(session.id, "Go on."):
+        pass
 
     at = opened(app, session)
 
@@ -396,6 +398,17 @@ def test_a_long_path_shows_its_end_and_a_long_message_leaves_room_for_numbers(
     assert len(files["File"][0]) == PATH_CHARS
     turns = next(frame for frame in at.dataframe if "Message" in frame.value)
     assert json.loads(turns.proto.columns)["Message"]["width"] == LONG_TEXT_PIXELS
+
+
+def test_without_a_call_nothing_is_said_of_calls(app: Dashboard) -> None:
+    session = talked(app, "Written elsewhere", turns=2)
+
+    at = opened(app, session)
+
+    assert figures(at) == {"Turns": "2", "Calls": "0"}
+    turns = next(frame.value for frame in at.dataframe if "Message" in frame.value)
+    assert list(turns) == ["Turn", "Message", "State", "Compactions"]
+    assert translate("usage.no_provider", "en") in app.texts()
 
 
 def test_the_session_of_somebody_else_stays_closed(app: Dashboard) -> None:

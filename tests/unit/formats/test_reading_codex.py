@@ -286,6 +286,31 @@ def test_the_first_layouts_have_no_wrapping() -> None:
     assert shape(lines) == shape(whole) == expected
 
 
+def test_messages_and_calls_without_any_head() -> None:
+    when: JsonObject = {"timestamp": TIME}
+    found = read(
+        {**when, "role": "user", "content": "go", "model": "m-1"},
+        {**when, "type": "tool_call", "function": {"name": "git"}, "arguments": "status"},
+        {**when, "type": "tool_result", "name": "git", "result": "clean"},
+        {**when, "type": "function_call", "function": {"name": "git"}, "arguments": {}},
+        {**when, "type": "function_result", "name": "git", "result": "dirty"},
+        {**when, "role": "user", "message": "drifted"},
+        {**when, "role": "assistant", "content": "done"},
+        {**when, "type": "error", "text": "oh"},
+    )
+
+    assert shape(found) == [
+        "user: go",
+        "assistant:  +git(call_1 status)",
+        "tool(call_1): clean",
+        "assistant:  +git(call_2 {})",
+        "tool(call_2): dirty",
+        "assistant: done",
+    ]
+    assert (found.format, found.model, dict(found.ignored)) == ("codex", "m-1", {"error": 1})
+    assert [problem.line for problem in found.problems] == [6]
+
+
 def test_broken_lines_are_named_and_the_others_read() -> None:
     found = read(
         HEAD,

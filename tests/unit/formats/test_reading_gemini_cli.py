@@ -58,6 +58,17 @@ def test_calls_hold_their_results_and_input_excludes_what_was_cached() -> None:
     assert dict(found.ignored) == {"info": 1}
 
 
+def test_answers_without_results_keep_their_own_usage() -> None:
+    found = read(
+        HEAD,
+        record("1", "user", "go"),
+        record("2", "gemini", "", toolCalls=[call("a")], tokens={"input": 10}),
+        record("3", "gemini", "", toolCalls=[call("b", "B")], tokens={"input": 20}),
+    )
+
+    assert [(one.after, one.input_tokens) for one in found.usage] == [(1, 10), (2, 20)]
+
+
 def test_one_object_is_read_alike() -> None:
     document = {**HEAD, "messages": [record("1", "user", "go"), record("2", "gemini", "done")]}
 
@@ -133,6 +144,17 @@ def test_a_saved_chat_is_a_list_of_contents() -> None:
     assert shape(bare) == shape(wrapped)
     assert [message.role for message in bare.messages] == ["user", "assistant", "tool"]
     assert bare.messages[2].answers == bare.messages[1].calls[0].id
+
+
+def test_a_role_that_gemini_does_not_have_is_said() -> None:
+    contents: JsonValue = [
+        {"role": "user", "parts": [{"text": "go"}]},
+        {"role": "gemini", "parts": [{"text": "done"}]},
+    ]
+    [found] = parse_transcripts(json.dumps({"history": contents}), name="a.json")
+
+    assert shape(found) == ["user: go", "assistant: done"]
+    assert [repair.reason.code for repair in found.repairs] == ["repair.role"]
 
 
 def test_broken_lines_are_named_and_the_others_read() -> None:
