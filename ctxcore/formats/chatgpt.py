@@ -23,7 +23,7 @@ _Node = Mapping[str, object]
 _TO_ALL: Final = (None, "all", "user")  # recipients of a message that is no call
 _TEXT_KEYS: Final = ("text", "result", "output_str", "content", "summary")
 _SETTINGS: Final = ("user_editable_context", "model_editable_context")  # instructions, memory
-_SETTING_KEYS: Final = (*("user_profile", "user_instructions", "model_set_context", "repository"),)
+_SETTING_KEYS: Final = ("user_profile", "user_instructions", "model_set_context", "repository")
 
 
 def _is_chatgpt(records: Records) -> bool:
@@ -62,8 +62,8 @@ def _conversation(about: JsonObject, name: str, line: int | None) -> Iterator[Tr
     reading = _Reading(name)
     branch = _active_branch(nodes, text_at(about, "current_node"))
     for key in branch:
-        reading.add(nodes[key])
-    left = (node for key, node in nodes.items() if key not in branch)
+        reading.add(nodes.pop(key))
+    left = nodes.values()
     for _ in filter(_has_message, left):
         reading.builder.ignore("left branch")
     found = reading.builder.build(
