@@ -223,7 +223,8 @@ def _parts(role: Role, fields: JsonObject) -> tuple[Part, ...]:
     """The content of a message without its calls; thinking that stands beside it first."""
     content = fields.get("content")
     blocks = content if isinstance(content, list) else [content]
-    said = [block for block in blocks if type_of(block) not in (*_CALL_BLOCKS, "reasoning")]
+    others = (*_CALL_BLOCKS, "reasoning")
+    said = [_as_provider(block) for block in blocks if type_of(block) not in others]
     thoughts = [block for block in blocks if type_of(block) == "reasoning"]
     texts = [text for block in thoughts if isinstance(block, dict) and (text := _thought(block))]
     beside = text_at(object_at(fields, "additional_kwargs"), "reasoning_content")
@@ -231,6 +232,21 @@ def _parts(role: Role, fields: JsonObject) -> tuple[Part, ...]:
         texts.append(beside)
     thinking = [Reasoning(text=text) for text in texts] if role == "assistant" else []
     return (*thinking, *message_of_blocks(role, said).content)
+
+
+def _as_provider(block: JsonValue) -> JsonValue:
+    """A block of LangChain's own form, an image or a file, as providers have it."""
+    if not isinstance(block, dict) or type_of(block) not in ("image", "file"):
+        return block
+    data, url = text_at(block, "base64", "data"), text_at(block, "url")
+    if data is not None:
+        url = f"data:{text_at(block, 'mime_type') or ''};base64,{data}"
+    if url is None:
+        return block
+    if type_of(block) == "image":
+        return {"type": "image_url", "image_url": {"url": url}}
+    name = text_at(block, "filename", "name") or "file"
+    return {"type": "file", "file": {"file_data": url, "filename": name}}
 
 
 def _thought(block: JsonObject) -> str | None:

@@ -8,6 +8,7 @@ import pytest
 
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.json_types import JsonObject, JsonValue
+from ctxcore.messages.values import Media, Text
 from tests.unit.formats.transcript_files import jsonl, read, refusal, shape
 
 CALL: JsonObject = {"name": "look", "args": {"at": "x"}, "id": "c1", "type": "tool_call"}
@@ -116,6 +117,23 @@ def test_thinking_is_read_from_every_place() -> None:
 
     assert found.messages[0].reasoning == "one\ntwo\nfour\nthree"
     assert found.messages[0].text == "said"
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "base64": "QQ==", "mime_type": "image/png"},
+        {"type": "image", "source_type": "base64", "data": "QQ==", "mime_type": "image/png"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,QQ=="}},
+    ],
+)
+def test_images_are_read_in_every_form(block: JsonObject) -> None:
+    found = read(json.dumps([wrapped("human", content=["see", block])]))
+
+    text, image = found.messages[0].content
+    assert isinstance(text, Text)
+    assert isinstance(image, Media)
+    assert json.loads(image.raw)["image_url"]["url"] == "data:image/png;base64,QQ=="
 
 
 def test_what_langchain_counted_excludes_what_was_cached() -> None:
