@@ -16,6 +16,7 @@ from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
 from ctxcore.cli.fitting import run_fit
+from ctxcore.cli.formats import run_formats
 from ctxcore.cli.health import run_health
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.output import print_error
@@ -70,6 +71,7 @@ app.command("compact")(run_compact)
 app.command("compare")(run_compare)
 app.command("replay")(run_replay)
 app.command("compress")(run_compress)
+app.command("formats")(run_formats)
 app.command("sessions")(run_sessions)
 app.command("expand")(run_expand)
 app.command("recall")(run_recall)

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
+from ctxcore.formats.provider_usage import anthropic_usage
 from ctxcore.formats.records import Problem
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage
 from ctxcore.messages.shapes.anthropic import message_of_blocks, result_blocks, tool_message
@@ -368,16 +369,10 @@ def _usage(lines: list[Entry], after: int) -> RecordedUsage | None:
     if found is None:
         return None
     last, message = found
-    reported = object_at(message, "usage")
-    written = object_at(reported, "cache_creation")
-    return RecordedUsage(
+    return anthropic_usage(
+        object_at(message, "usage"),
         call_id=last.message_id or text_at(last.record, "requestId", "uuid") or "",
         after=after,
-        input_tokens=count_at(reported, "input_tokens") or 0,
-        cache_read_tokens=count_at(reported, "cache_read_input_tokens") or 0,
-        cache_write_tokens=count_at(reported, "cache_creation_input_tokens") or 0,
-        cache_hour_tokens=count_at(written, "ephemeral_1h_input_tokens") or 0,
-        output_tokens=count_at(reported, "output_tokens") or 0,
         model=text_at(message, "model"),
         recorded_at=last.recorded_at,
     )

@@ -18,6 +18,9 @@ class FileProblem(Code):
     NO_CONVERSATION_BECAUSE = "file.none_because", "contains no conversation: {problem}"
     LOOKS_LIKE = "file.looks_like", "this looks like {format}, but {problem}"
     NEITHER = "file.neither", "is neither a chat message nor a conversation"
+    NO_DIALOGUE = "file.no_dialogue", "is no conversation of this format"
+    NO_TURN = "file.no_turn", "a turn without a speaker or a text was left out"
+    SPEAKER = "file.speaker", "a turn of the unknown speaker {name!r} was left out"
     NO_RECORD = "file.no_record", "is JSON, but not a session record"
     NO_CONTENT = "file.no_content", "the {kind} record has no content"
     DAMAGED = "file.damaged", "the JSON is damaged or cut off: {reason}"
@@ -60,6 +63,25 @@ class FormatCode(Code):
     QWEN = "format.qwen", "a Qwen Code session (.jsonl)"
     COPILOT = "format.copilot", "a Copilot CLI session (events.jsonl)"
     GROK = "format.grok", "a Grok session (chat_history.jsonl)"
+    ANTHROPIC = "format.anthropic", "requests or responses of Anthropic's messages API"
+    OPENAI_RESPONSES = (
+        "format.openai_responses",
+        "requests, responses or items of OpenAI's Responses API",
+    )
+    GEMINI = "format.gemini", "requests or responses of the Gemini API"
+    SHAREGPT = "format.sharegpt", "a ShareGPT data set"
+    TAGGED_CALLS = "format.tagged_calls", "chat messages with tool calls as tags in their text"
+    GLAIVE = "format.glaive", "a Glaive data set of function calls"
+    ALPACA = "format.alpaca", "an Alpaca data set of instructions and answers"
+    ULTRACHAT = "format.ultrachat", "an UltraChat data set"
+    FASTCHAT = "format.fastchat", "a log or data set of FastChat or Chatbot Arena"
+    TAU_BENCH = "format.tau_bench", "results or examples of tau-bench"
+    BFCL = "format.bfcl", "questions or results of the Berkeley Function-Calling Leaderboard"
+    TOOLBENCH = "format.toolbench", "answers or training data of ToolBench"
+    KNOWN = (
+        "format.known",
+        "{first}, {second} or one of {others} other formats (`ctxcore formats` lists them)",
+    )
 
 
 class RepairCode(Code):
@@ -69,6 +91,10 @@ class RepairCode(Code):
     NO_CALL = "repair.no_call", "the result of a call that is not in the file stays where it is"
     MOVED = "repair.moved", "a result was moved behind its call"
     ROLE = "repair.role", "the unknown role {role!r} was read as {meant!r}"
+    NO_CALLS_SHOWN = (
+        "repair.no_calls_shown",
+        "the file shows the results of tool calls but not the calls; the calls were made up",
+    )
 
 
 class ExportProblem(Code):

@@ -215,8 +215,9 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         FormatError(path="a.json", problem=expected(FileProblem.EMPTY())),
         "file.empty",
         {},
-        "a.json: the file is empty; expected "
-        + " or ".join(str(FORMATS[name].label) for name in reversed(tuple(FORMATS))),
+        "a.json: the file is empty; expected OpenAI chat messages (a list, an object with "
+        "`messages`, or one message or conversation a line), a Claude Code session (.jsonl) or "
+        f"one of {len(FORMATS) - 2} other formats (`ctxcore formats` lists them)",
     ),
     (
         CompactionRefusedError(current_tokens=9_000, max_tokens=8_000),

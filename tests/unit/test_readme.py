@@ -28,6 +28,7 @@ PAGES = (
     "docs/compression.md",
     "docs/configuration.md",
     "docs/extending.md",
+    "docs/formats/apis-and-datasets.md",
     "docs/formats/coding-agents.md",
     "docs/formats/frameworks.md",
     "docs/how-it-works.md",

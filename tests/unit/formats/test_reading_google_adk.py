@@ -148,7 +148,7 @@ def test_tools_and_model_of_logged_requests_are_read() -> None:
     found = read(session(EVENTS[0], event_logs=[{"model_request": request}]))
 
     assert found.model == "gemini-old"
-    assert [tool["name"] for tool in found.tools] == ["look"]
+    assert found.tools == [{"type": "function", "function": {"name": "look"}}]
 
 
 def test_what_cannot_be_read_is_reported_and_a_session_without_events_named() -> None:
