@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
 from ctxcore.formats.building import TranscriptBuilder
@@ -305,9 +305,15 @@ def _usage(raw: Mapping[str, object]) -> RecordedUsage:
     )
 
 
+def _is_part(path: Path) -> bool:
+    """Whether this lists the prompts of the sessions in the folder beside it."""
+    return path.name == "logs.json" and path.with_name("chats").is_dir()
+
+
 GEMINI_CLI = Format(
     name="gemini-cli",
     label=FormatCode.GEMINI_CLI(),
     matches=_is_gemini_cli,
     read=_read,
+    is_part=_is_part,
 )

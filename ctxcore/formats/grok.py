@@ -21,6 +21,7 @@ from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _HISTORY: Final = "chat_history.jsonl"
 _SUMMARY: Final = "summary.json"
+_BESIDE: Final = (_SUMMARY, "updates.jsonl", "events.jsonl", "signals.json", "plan.json")
 _ROLES: Final[Mapping[str, Role]] = {"system": "system", "user": "user"}
 _OWN_KEYS: Final = {
     "assistant": ("tool_calls", "model_id", "model_fingerprint"),
@@ -148,7 +149,7 @@ def _summary(path: Path | None) -> Mapping[str, object]:
 
 
 def _is_part(path: Path) -> bool:
-    return path.name == _SUMMARY and path.with_name(_HISTORY).is_file()
+    return path.name in _BESIDE and path.with_name(_HISTORY).is_file()
 
 
 def _content(content: JsonValue) -> JsonValue:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
-from ctxcore.formats.reading import parse_transcripts
+from ctxcore.formats.reading import find_transcripts, parse_transcripts
 from ctxcore.messages.values import JsonObject, JsonValue
-from tests.unit.formats.transcript_files import TIME, read, refusal, shape
+from tests.unit.formats.transcript_files import TIME, jsonl, read, refusal, shape
 
 HEAD: JsonObject = {"sessionId": "s-1", "projectHash": "h", "startTime": TIME, "kind": "main"}
 
@@ -129,6 +130,15 @@ def test_a_sub_agent_stands_in_the_folder_of_its_parent() -> None:
     found = read(head, record("1", "user", "go"), name="chats/p-1/a.jsonl")
 
     assert found.parent_id == "p-1"
+
+
+def test_the_list_of_prompts_beside_the_sessions_is_no_file_of_its_own(tmp_path: Path) -> None:
+    session = tmp_path / "chats" / "session-1.jsonl"
+    session.parent.mkdir()
+    session.write_text(jsonl(HEAD, record("1", "user", "go")))
+    (tmp_path / "logs.json").write_text("[]")
+
+    assert find_transcripts(tmp_path) == [session]
 
 
 def test_a_saved_chat_is_a_list_of_contents() -> None:
