@@ -46,6 +46,17 @@ class FormatCode(Code):
         "line)",
     )
     CLAUDE_CODE = "format.claude_code", "a Claude Code session (.jsonl)"
+    CHATGPT = "format.chatgpt", "a ChatGPT export (conversations.json)"
+    CLAUDE_AI = "format.claude_ai", "a claude.ai export (conversations.json)"
+    LANGCHAIN = "format.langchain", "LangChain messages or a LangGraph state"
+    OPENAI_AGENTS = "format.openai_agents", "a run state of the OpenAI Agents SDK"
+    GOOGLE_ADK = "format.google_adk", "a Google ADK session"
+    OPENHANDS_EVENTS = "format.openhands_events", "OpenHands events"
+    OPENHANDS_SDK = "format.openhands_sdk", "events of the OpenHands SDK"
+    OPENHANDS_LOG = "format.openhands_log", "an OpenHands log of a model call"
+    SWE_AGENT = "format.swe_agent", "a SWE-agent trajectory (.traj)"
+    MINI_SWE_AGENT = "format.mini_swe_agent", "a mini-swe-agent trajectory (.traj.json)"
+    AI_SDK = "format.ai_sdk", "Vercel AI SDK messages"
     CODEX = "format.codex", "a Codex rollout (.jsonl)"
     PI = "format.pi", "a pi or OpenClaw session (.jsonl)"
     GEMINI_CLI = "format.gemini_cli", "a Gemini CLI session (.json, .jsonl)"
