@@ -13,8 +13,9 @@ from ctxcore.reasons.values import document
 if TYPE_CHECKING:
     from ctxcore.assembly.rules.values import Violation
     from ctxcore.formats.hints import Hint
+    from ctxcore.formats.records import Problem
     from ctxcore.formats.report import TokenReport
-    from ctxcore.formats.values import Problem, RecordedCompaction, RecordedUsage, Transcript
+    from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
     from ctxcore.messages.values import JsonObject, Message
     from ctxcore.tokens.costs import Cost
 

@@ -65,7 +65,7 @@ def run_compress(
 
     The result is all that reaches stdout, so that it can be piped on.
     """
-    from ctxcore.formats.reading import decode_text
+    from ctxcore.formats.records import decode_text
 
     name = "stdin" if file == STDIN else str(file)
     try:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
@@ -23,7 +23,7 @@ from ctxcore.reasons.storage_problems import FileProblem
 from ctxcore.reasons.values import Reason, to_json
 
 if TYPE_CHECKING:
-    from ctxcore.formats.values import Problem, Transcript
+    from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
 
 T = TypeVar("T")
@@ -237,16 +237,17 @@ def _read(path: Path) -> list[Transcript]:
         ContextError: it is a damaged export of this library.
     """
     from ctxcore.formats.native import is_native
-    from ctxcore.formats.reading import decode_text, parse_transcripts
+    from ctxcore.formats.reading import collect_transcripts
+    from ctxcore.formats.records import Records, decode_text
 
-    name, data = _name(path), read_bytes(path)
-    text = decode_text(data)
-    if is_native(text):
+    name = _name(path)
+    data = read_bytes(path)
+    if is_native(text := decode_text(data)):
         from ctxcore.engine.trials import read_export  # 0.4 s, for the database
 
         return [read_export(text, name=name)]
     try:
-        first, *others = parse_transcripts(text, name=name)
+        return collect_transcripts(lambda: Records.of_bytes(data, name=name), name=name)
     except FormatError as error:
         if b"\0" not in data:
             raise
@@ -255,7 +256,6 @@ def _read(path: Path) -> list[Transcript]:
             line=error.line,
             problem=FileProblem.NULS(problem=error.problem),
         ) from error
-    return [replace(first, problems=(*_not_utf8(data), *first.problems)), *others]
 
 
 def read_bytes(path: Path) -> bytes:
@@ -269,18 +269,6 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         problem = FileProblem.UNREADABLE(reason=system_reason(error))
         raise FormatError(path=str(path), problem=problem) from error
-
-
-def _not_utf8(data: bytes) -> Iterator[Problem]:
-    from ctxcore.formats.values import Problem
-
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        yield Problem(line=line, reason=FileProblem.BROKEN_UTF8())
 
 
 def print_failures(failures: Iterable[Failure]) -> None:

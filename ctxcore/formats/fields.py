@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import PurePath
 
-from ctxcore.formats.values import Transcript
+from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.values import Message
 
 
@@ -39,6 +37,11 @@ def object_at(record: Mapping[str, object], key: str) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
+def objects_in(value: JsonValue) -> list[JsonObject]:
+    """The objects in a list; none if it is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def time_at(record: Mapping[str, object], *keys: str) -> datetime | None:
     """The first of these fields that holds a time: ISO 8601 text, or seconds since 1970.
 
@@ -60,7 +63,8 @@ def _parse_time(value: object) -> datetime | None:
 
 
 _TITLE_CHARS = 80  # chosen: fits one line of a session list
-_NOT_A_PROMPT = ("<", "Caveat:")  # beginnings of user messages that Claude Code writes itself
+# Beginnings of user messages that Claude Code and Codex write themselves.
+_NOT_A_PROMPT = ("<", "Caveat:", "# AGENTS.md instructions")
 
 
 def file_stem(name: str) -> str:
@@ -71,7 +75,13 @@ def file_stem(name: str) -> str:
 def prompt_texts(messages: Iterable[Message]) -> list[str]:
     """The texts of user messages, without those that a program wrote."""
     texts = (message.text.strip() for message in messages if message.role == "user")
-    return [text for text in texts if text and not text.startswith(_NOT_A_PROMPT)]
+    return [text for text in texts if is_prompt(text)]
+
+
+def is_prompt(text: str) -> bool:
+    """Whether a person wrote this text of a user message, rather than a program."""
+    text = text.strip()
+    return bool(text) and not text.startswith(_NOT_A_PROMPT)
 
 
 def title_of(texts: Iterable[str | None], *, otherwise: str) -> str:
@@ -81,15 +91,3 @@ def title_of(texts: Iterable[str | None], *, otherwise: str) -> str:
             if title := " ".join(line.split()):
                 return title if len(title) <= _TITLE_CHARS else f"{title[: _TITLE_CHARS - 1]}…"
     return otherwise
-
-
-def with_unique_ids(transcripts: Sequence[Transcript]) -> list[Transcript]:
-    """`transcripts` with `#2`, `#3`, … appended to repeated ids."""
-    taken: set[str] = set()
-    unique = []
-    for transcript in transcripts:
-        candidates = (f"{transcript.id}#{n}" if n > 1 else transcript.id for n in count(1))
-        new_id = next(candidate for candidate in candidates if candidate not in taken)
-        taken.add(new_id)
-        unique.append(replace(transcript, id=new_id))
-    return unique

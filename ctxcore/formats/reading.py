@@ -1,82 +1,68 @@
-"""Reads transcript files: JSON documents or JSON lines, in any registered format.
+"""Reads transcript files in any registered format: finds the format by content, then its reader.
 
-A line that is no JSON is reported; the lines around it are still read. Lines end at line feeds
-only, since JSON text may hold other line separators unescaped.
+A line that is no JSON is reported; the lines around it are still read.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Final
 
 from ctxcore.errors import FormatError, MessageError
-from ctxcore.formats.fields import with_unique_ids
-from ctxcore.formats.values import Format, Problem, Record, Records, Transcript
-from ctxcore.reasons.foreign import JsonProblem, column_reason, reason_of, system_reason
-from ctxcore.reasons.storage_problems import FileProblem
-from ctxcore.reasons.values import Reason, any_of
+from ctxcore.formats.records import Problem, Records
+from ctxcore.formats.values import Format, Transcript
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.storage_problems import FileProblem, FormatCode
+from ctxcore.reasons.values import Reason
 from ctxcore.registries import At, Registry
-
-
-def decode_text(data: bytes) -> str:
-    """The text of a file: UTF-16 with a byte order mark, else UTF-8; bad bytes become U+FFFD."""
-    encoding = "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
-    return data.decode(encoding, errors="replace")
-
-
-def parse_records(text: str, *, name: str) -> Records:
-    """The JSON values of `text`: one on each line, or a single document.
-
-    Raises:
-        FormatError: there is no JSON in it, or a document is damaged; the line is named.
-    """
-    text = text.removeprefix("\ufeff")
-    lines = [(at, line) for at, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if not lines:
-        raise FormatError(path=name, problem=expected(FileProblem.EMPTY()))
-    if len(lines) > 1 and (records := _parse_lines(lines)) is not None:
-        return records
-    try:
-        document = Record(line=None, value=json.loads(text))
-    except (ValueError, RecursionError) as error:
-        at = error.lineno if isinstance(error, json.JSONDecodeError) else None
-        problem = expected(FileProblem.DAMAGED(reason=_reason(error)))
-        raise FormatError(path=name, line=at, problem=problem) from error
-    return Records(is_document=True, records=(document,))
-
-
-def _parse_lines(lines: Sequence[tuple[int, str]]) -> Records | None:
-    """The values of JSON lines; None if neither the first line nor half of them are JSON."""
-    records, problems = [], []
-    for at, line in lines:
-        try:
-            records.append(Record(line=at, value=json.loads(line)))
-        except (ValueError, RecursionError) as error:
-            problems.append(Problem(line=at, reason=FileProblem.NOT_JSON(reason=_reason(error))))
-    if len(records) < len(problems) and (not records or records[0].line != lines[0][0]):
-        return None
-    return Records(is_document=False, records=tuple(records), problems=tuple(problems))
-
-
-def _reason(error: Exception) -> Reason:
-    if isinstance(error, json.JSONDecodeError):
-        return column_reason(error)
-    return JsonProblem.DEEP() if isinstance(error, RecursionError) else reason_of(error)
-
 
 FORMATS: Registry[Format] = Registry(
     "transcript format",
     {
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
-        "openai": At("ctxcore.formats.openai_chat:OPENAI_CHAT"),  # last: it matches all records
+        "chatgpt": At("ctxcore.formats.chatgpt:CHATGPT"),
+        "claude-ai": At("ctxcore.formats.claude_ai:CLAUDE_AI"),
+        "langchain": At("ctxcore.formats.langchain:LANGCHAIN"),
+        "ai-sdk": At("ctxcore.formats.ai_sdk:AI_SDK"),
+        "openai-agents": At("ctxcore.formats.openai_agents:OPENAI_AGENTS"),
+        "google-adk": At("ctxcore.formats.google_adk:GOOGLE_ADK"),
+        "openhands": At("ctxcore.formats.openhands:OPENHANDS"),
+        "openhands-sdk": At("ctxcore.formats.openhands_sdk:OPENHANDS_SDK"),
+        "openhands-log": At("ctxcore.formats.openhands_log:OPENHANDS_LOG"),
+        "swe-agent": At("ctxcore.formats.swe_agent:SWE_AGENT"),
+        "mini-swe-agent": At("ctxcore.formats.mini_swe_agent:MINI_SWE_AGENT"),
+        "codex": At("ctxcore.formats.codex:CODEX"),
+        "pi": At("ctxcore.formats.pi:PI"),
+        "gemini-cli": At("ctxcore.formats.gemini_cli:GEMINI_CLI"),
+        "qwen": At("ctxcore.formats.qwen:QWEN"),
+        "copilot": At("ctxcore.formats.copilot:COPILOT"),
+        "grok": At("ctxcore.formats.grok:GROK"),
+        "tau-bench": At("ctxcore.formats.tau_bench:TAU_BENCH"),
+        "bfcl": At("ctxcore.formats.bfcl:BFCL"),
+        "toolbench": At("ctxcore.formats.toolbench:TOOLBENCH"),
+        "fastchat": At("ctxcore.formats.fastchat:FASTCHAT"),
+        "sharegpt": At("ctxcore.formats.sharegpt:SHAREGPT"),
+        "tagged-calls": At("ctxcore.formats.sharegpt:TAGGED_CALLS"),
+        "glaive": At("ctxcore.formats.instructions:GLAIVE"),
+        "alpaca": At("ctxcore.formats.instructions:ALPACA"),
+        "ultrachat": At("ctxcore.formats.instructions:ULTRACHAT"),
+        "anthropic": At("ctxcore.formats.provider_bodies:ANTHROPIC"),
+        "openai-responses": At("ctxcore.formats.provider_bodies:OPENAI_RESPONSES"),
+        "gemini": At("ctxcore.formats.provider_bodies:GEMINI"),
+        "openai": At("ctxcore.formats.provider_bodies:OPENAI_CHAT"),  # last: it asks for least
     },
 )
 
 
+_NAMED: Final = ("openai", "claude-code")
+"""The formats that errors name; `ctxcore formats` lists the others."""
+
+
 def register_format(fmt: Format, *, before: str = "openai") -> None:
-    """Adds a format, tried before the one named `before`; OpenAI's, the last, matches any file.
+    """Adds a format, tried before the one named `before`; OpenAI's, the last, asks for least.
 
     Raises:
         NameTakenError: there is a format of this name.
@@ -86,9 +72,11 @@ def register_format(fmt: Format, *, before: str = "openai") -> None:
 
 
 def expected(problem: Reason) -> Reason:
-    """`problem` of a file, with the formats that can be read."""
-    labels = [FORMATS[name].label for name in reversed(tuple(FORMATS))]
-    return FileProblem.EXPECTED(problem=problem, formats=any_of(labels))
+    """`problem` of a file, with the best known formats and the number of the others."""
+    openai, claude_code = (FORMATS[name].label for name in _NAMED)
+    others = len(FORMATS) - len(_NAMED)
+    formats = FormatCode.KNOWN(first=openai, second=claude_code, others=others)
+    return FileProblem.EXPECTED(problem=problem, formats=formats)
 
 
 def readable_suffixes() -> tuple[str, ...]:
@@ -99,14 +87,17 @@ def readable_suffixes() -> tuple[str, ...]:
 def find_transcripts(path: str | Path) -> list[Path]:
     """The files to read at `path`: itself, or all below a folder with a known suffix, sorted.
 
+    Files that only complete others are left out of a folder.
+
     Raises:
         FormatError: there is nothing at `path`.
     """
     path = Path(path)
     if path.is_dir():
-        suffixes = readable_suffixes()
+        suffixes, formats = readable_suffixes(), list(FORMATS.values())
         below = (found for found in path.rglob("*") if found.suffix.lower() in suffixes)
-        return sorted(found for found in below if found.is_file())
+        files = (found for found in below if found.is_file())
+        return sorted(file for file in files if not any(fmt.is_part(file) for fmt in formats))
     if path.is_file():
         return [path]
     raise FormatError(path=str(path), problem=FileProblem.MISSING())
@@ -115,37 +106,86 @@ def find_transcripts(path: str | Path) -> list[Path]:
 def read_transcripts(path: str | Path) -> list[Transcript]:
     """Every conversation in the file at `path`.
 
+    Problems outside of the conversations are listed with the first one.
+
     Raises:
         FormatError: the file cannot be read or holds no conversation.
     """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        problem = FileProblem.UNREADABLE(reason=system_reason(error))
-        raise FormatError(path=str(path), problem=problem) from error
-    return parse_transcripts(decode_text(data), name=str(path))
+    path = Path(path)
+    return collect_transcripts(lambda: Records.of_file(path), name=str(path))
 
 
 def parse_transcripts(text: str, *, name: str) -> list[Transcript]:
-    """Every conversation in `text`; `name` is used as its path.
-
-    Problems outside of the conversations are listed with the first one.
+    """Every conversation in `text`, as `read_transcripts`; `name` is used as its path.
 
     Raises:
         FormatError: it holds no conversation.
     """
-    records = parse_records(text, name=name)
-    formats = list(FORMATS.values())
-    matching = next((format for format in formats if format.matches(records)), formats[-1])
+    return collect_transcripts(lambda: Records.of_text(text, name=name), name=name)
+
+
+def stream_transcripts(records: Records) -> Iterator[Transcript | Problem]:
+    """The conversations of a file one after the other, each id once, and problems between them.
+
+    Raises:
+        FormatError: the file is damaged, or of a known format but cannot be read.
+    """
+    matching = format_of(records)
+    if matching is None:
+        return
+    taken: set[str] = set()
     try:
-        found, problems = matching.read(records, name)
+        for found in matching.read(records):
+            yield _with_own_id(found, taken) if isinstance(found, Transcript) else found
     except (MessageError, RecursionError) as error:  # JSON just shallow enough to be parsed
         problem = FileProblem.UNREADABLE(reason=reason_of(error))
-        raise FormatError(path=name, problem=problem) from error
-    if not found and not problems:
-        raise FormatError(path=name, problem=expected(FileProblem.NO_CONVERSATION()))
-    if not found:
-        because = FileProblem.NO_CONVERSATION_BECAUSE(problem=problems[0].reason)
-        raise FormatError(path=name, line=problems[0].line, problem=expected(because))
-    listed = sorted((*found[0].problems, *problems), key=lambda problem: problem.line or 0)
-    return with_unique_ids([replace(found[0], problems=tuple(listed)), *found[1:]])
+        raise FormatError(path=records.name, problem=problem) from error
+    yield from records.problems
+
+
+def format_of(records: Records) -> Format | None:
+    """The format of a file, told from its first records; None: it is of no known one."""
+    return next((fmt for fmt in FORMATS.values() if fmt.matches(records)), None)
+
+
+def collect_transcripts(opened: Callable[[], Records], *, name: str) -> list[Transcript]:
+    """Every conversation in the records that `opened` opens, as `read_transcripts`.
+
+    Raises:
+        FormatError: they cannot be read or hold no conversation.
+    """
+    try:
+        records = opened()
+        found = list(stream_transcripts(records))
+    except FormatError as error:
+        raise FormatError(path=name, line=error.line, problem=expected(error.problem)) from error
+    transcripts = [one for one in found if isinstance(one, Transcript)]
+    problems = sorted(
+        (one for one in found if isinstance(one, Problem)), key=lambda one: one.line or 0
+    )
+    if not transcripts:
+        raise _no_conversation(records, problems)
+    first, *others = transcripts
+    listed = sorted((*first.problems, *problems), key=lambda one: one.line or 0)
+    return [replace(first, problems=tuple(listed)), *others]
+
+
+def _no_conversation(records: Records, problems: list[Problem]) -> FormatError:
+    """Names the product a file looks like, and the first line that says why it cannot be read."""
+    matching = format_of(records)
+    first = next(iter(problems), None)
+    line, problem = None, FileProblem.NO_CONVERSATION()
+    if first is not None:
+        line, problem = first.line, FileProblem.NO_CONVERSATION_BECAUSE(problem=first.reason)
+    if matching is None or matching.name == next(reversed(tuple(FORMATS))):
+        return FormatError(path=records.name, line=line, problem=expected(problem))
+    looks = FileProblem.LOOKS_LIKE(format=matching.label, problem=problem)
+    return FormatError(path=records.name, line=line, problem=looks)
+
+
+def _with_own_id(transcript: Transcript, taken: set[str]) -> Transcript:
+    """`transcript` with `#2`, `#3`, … appended to an id that another one of the file has."""
+    candidates = (f"{transcript.id}#{n}" if n > 1 else transcript.id for n in count(1))
+    own = next(candidate for candidate in candidates if candidate not in taken)
+    taken.add(own)
+    return replace(transcript, id=own)

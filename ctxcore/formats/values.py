@@ -5,15 +5,16 @@ Places are indexes into `messages`; times are aware and in UTC, None where the f
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TypeAlias, cast
 
+from ctxcore.formats.records import Problem, Records
 from ctxcore.messages.canonical import parse_canonical
-from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.messages.values import JsonObject, Message
 from ctxcore.plain import Plain
-from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.values import Reason
 from ctxcore.tokens.prices import BilledTokens
 
@@ -22,35 +23,8 @@ TranscriptFormat: TypeAlias = str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem(Plain):
-    """A line or message that could not be read and was left out."""
-
-    line: int | None
-    reason: Reason
-
-    @property
-    def placed(self) -> Reason:
-        """The reason, with its line where it has one."""
-        if not self.line:
-            return self.reason
-        return PlaceCode.AT(place=PlaceCode.LINE(line=self.line), problem=self.reason)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """One JSON value of a file; `line` is None inside a document that spans many lines."""
-
-    line: int | None
-    value: JsonValue
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Records:
-    """The JSON values of a file; `is_document` tells a single one from JSON lines."""
-
-    is_document: bool
-    records: tuple[Record, ...]
-    problems: tuple[Problem, ...] = ()
+class Repair(Problem):
+    """What was put right in a line or message, which was kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +82,8 @@ class Transcript(Plain):
     title: str
     format: TranscriptFormat
     path: str
-    messages: tuple[Message, ...]
+    messages: Sequence[Message]
+    """Of very long sessions they are read from the file when they are asked for."""
     times: tuple[datetime | None, ...]
     """The time of each message."""
     parent_id: str | None = None
@@ -119,6 +94,7 @@ class Transcript(Plain):
     compactions: tuple[RecordedCompaction, ...] = ()
     usage: tuple[RecordedUsage, ...] = ()
     problems: tuple[Problem, ...] = ()
+    repairs: tuple[Repair, ...] = ()
     ignored: tuple[tuple[str, int], ...] = ()
     """Kinds of records that are no messages, with their number."""
 
@@ -128,16 +104,24 @@ class Transcript(Plain):
         return [cast("JsonObject", parse_canonical(raw)) for raw in self.raw_tools]
 
 
+def _is_whole(path: Path) -> bool:
+    """No file completes another one, in most formats."""
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """A format of transcript files: how its records are recognized and read."""
 
     name: str
     label: Reason | str
-    """Names the format in the error for a file of no known format."""
+    """Names the format, as in "this looks like a Codex rollout"."""
     matches: Callable[[Records], bool]
-    """Whether records are of this format; should stop at the first that decides."""
-    read: Callable[[Records, str], tuple[list[Transcript], list[Problem]]]
-    """Reads records of a file, given its name: the conversations, and problems outside of them."""
+    """Whether a file is of this format, of a version that cannot be read too; told from the first
+    records alone."""
+    read: Callable[[Records], Iterator[Transcript | Problem]]
+    """The conversations of a file, and problems outside of them, one after the other."""
     suffixes: tuple[str, ...] = (".json", ".jsonl")
     """How names of its files end, in lower case: what is read of a folder, and taken as upload."""
+    is_part: Callable[[Path], bool] = _is_whole
+    """Whether a file only completes others, which are read in its place."""

@@ -16,7 +16,8 @@ from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.engine.exchange import ImportPreview
 from ctxcore.engine.imported import ImportedBefore
 from ctxcore.errors import ContextError, FormatError
-from ctxcore.formats.reading import decode_text, readable_suffixes
+from ctxcore.formats.reading import readable_suffixes
+from ctxcore.formats.records import decode_text
 from ctxcore.store.values import SessionInfo
 from dashboard.demos import add_demos
 from dashboard.safe_markdown import plain_label

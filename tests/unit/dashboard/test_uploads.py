@@ -30,7 +30,7 @@ def test_every_suffix_of_a_format_can_be_uploaded_and_is_read_in_folders(tmp_pat
         name="mine",
         label="mine",
         matches=lambda _: False,
-        read=lambda _records, _name: ([], []),
+        read=lambda _records: iter(()),
         suffixes=(".mine",),
     )
     with FORMATS.restored():

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 
 from ctxcore.errors import FormatError
 from ctxcore.formats.reading import FORMATS, parse_transcripts, register_format
-from ctxcore.formats.values import Format, Problem, Records, Transcript
+from ctxcore.formats.records import Record, Records
+from ctxcore.formats.values import Format, Transcript
 from ctxcore.messages.values import text_message
 
 LINES = '{"who": "user", "says": "hi"}\n{"who": "assistant", "says": "hello"}'
 
 
-def says(records: Records) -> Iterator[tuple[str, str]]:
-    for record in records.records:
+def says(records: Iterable[Record]) -> Iterator[tuple[str, str]]:
+    for record in records:
         if isinstance(record.value, dict) and "says" in record.value:
             yield str(record.value["who"]), str(record.value["says"])
 
 
-def read_diary(records: Records, name: str) -> tuple[list[Transcript], list[Problem]]:
+def read_diary(records: Records) -> Iterator[Transcript]:
     said = [text_message("user" if who == "user" else "assistant", t) for who, t in says(records)]
-    found = Transcript(
-        id=name,
-        title=name,
+    yield Transcript(
+        id=records.name,
+        title=records.name,
         format="diary",
-        path=name,
+        path=records.name,
         messages=tuple(said),
         times=(None,) * len(said),
     )
-    return [found], []
 
 
-DIARY = Format(name="diary", label="a diary", matches=lambda all_: any(says(all_)), read=read_diary)
+DIARY = Format(
+    name="diary", label="a diary", matches=lambda all_: any(says(all_.head)), read=read_diary
+)
 
 
 @pytest.fixture(autouse=True)
@@ -59,8 +61,10 @@ def test_other_files_are_read_as_before() -> None:
     assert parse_transcripts(talk, name="a.json")[0].format == "openai"
 
 
-def test_a_file_of_no_format_is_told_which_there_are() -> None:
-    with pytest.raises(FormatError, match=r"a line\) or a diary or a Claude Code session"):
+def test_a_file_of_no_format_is_told_how_many_there_are() -> None:
+    others = len(FORMATS) - 2
+
+    with pytest.raises(FormatError, match=rf"Claude Code session .* or one of {others} other"):
         parse_transcripts("[1]", name="a.json")
 
 
@@ -68,7 +72,9 @@ def test_it_may_be_asked_first() -> None:
     greedy = Format(name="greedy", label="all", matches=lambda _: True, read=read_diary)
     register_format(greedy, before="claude-code")
 
-    assert list(FORMATS) == ["greedy", "claude-code", "diary", "openai"]
+    names = list(FORMATS)
+    assert names[names.index("claude-code") - 1] == "greedy"
+    assert names[-2:] == ["diary", "openai"]
 
 
 def test_there_is_a_format_to_stand_before() -> None:

@@ -9,12 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.errors import FormatError
-from ctxcore.formats.reading import (
-    decode_text,
-    find_transcripts,
-    parse_transcripts,
-    read_transcripts,
-)
+from ctxcore.formats.reading import find_transcripts, parse_transcripts, read_transcripts
+from ctxcore.formats.records import decode_text
 
 ONE = '[{"role": "user", "content": "grüß dich"}]'
 
