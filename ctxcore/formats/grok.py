@@ -113,6 +113,9 @@ def _is_record(value: JsonObject) -> bool:
 
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
+    if any(isinstance(value, dict) and _is_summary(value) for value in records.values):
+        yield Problem(line=None, reason=FileProblem.PART_OF(file=_HISTORY))
+        return
     builder = TranscriptBuilder(format="grok", path=records.name)
     reader = _Reader(builder)
     for record in records:

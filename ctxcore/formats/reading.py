@@ -23,11 +23,17 @@ FORMATS: Registry[Format] = Registry(
     {
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
         "codex": At("ctxcore.formats.codex:CODEX"),
+        "droid": At("ctxcore.formats.droid:DROID"),  # pi's entries look like its messages
         "pi": At("ctxcore.formats.pi:PI"),
         "gemini-cli": At("ctxcore.formats.gemini_cli:GEMINI_CLI"),
         "qwen": At("ctxcore.formats.qwen:QWEN"),
         "copilot": At("ctxcore.formats.copilot:COPILOT"),
         "grok": At("ctxcore.formats.grok:GROK"),
+        "opencode": At("ctxcore.formats.opencode:OPENCODE"),
+        "kimi": At("ctxcore.formats.kimi:KIMI"),
+        "cursor": At("ctxcore.formats.cursor:CURSOR"),
+        "hermes": At("ctxcore.formats.hermes:HERMES"),
+        "antigravity": At("ctxcore.formats.antigravity:ANTIGRAVITY"),
         "openai": At("ctxcore.formats.openai_chat:OPENAI_CHAT"),  # last: it asks for least
     },
 )

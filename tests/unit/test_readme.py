@@ -29,6 +29,7 @@ PAGES = (
     "docs/configuration.md",
     "docs/extending.md",
     "docs/formats/coding-agents.md",
+    "docs/formats/other-agents.md",
     "docs/how-it-works.md",
     "docs/models.md",
     "docs/sessions.md",
