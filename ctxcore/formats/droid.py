@@ -12,7 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from ctxcore.errors import FormatError, MessageError
+from ctxcore.errors import MessageError
+from ctxcore.formats.beside import object_beside
 from ctxcore.formats.branches import Link, active_branch
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.claude_entries import to_messages
@@ -177,14 +178,7 @@ def _compaction(raw: JsonObject, time: datetime | None) -> RecordedCompaction:
 
 def _model(path: Path | None) -> str | None:
     """The model that the file beside a session names."""
-    beside = path.with_suffix(_SETTINGS) if path is not None else None
-    if beside is None or not beside.is_file():
-        return None
-    try:
-        value = Records.of_file(beside).values[0]
-    except FormatError:
-        return None
-    return text_at(value, "model") if isinstance(value, dict) else None
+    return text_at(object_beside(path.with_suffix(_SETTINGS) if path else None), "model")
 
 
 def _run(records: Records) -> Transcript:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
 
-from ctxcore.errors import FormatError
+from ctxcore.formats.beside import object_beside
 from ctxcore.formats.fields import file_stem, object_at, text_at
 from ctxcore.formats.kimi_cli import is_cli_record, is_context_record, read_context, read_events
 from ctxcore.formats.kimi_wire import is_wire_record, read_wire
@@ -78,23 +78,15 @@ def _state(path: Path | None) -> Mapping[str, object]:
     places = [] if path is None else [path.with_suffix(f".{_STATE}")]
     if path is not None and path.name.startswith(("wire", "context")):
         places += [path.with_name(_STATE), *(one / _STATE for one in path.parents[2:3])]
-    beside = next((place for place in places if place.is_file()), None)
-    if beside is None:
-        return {}
-    try:
-        value = Records.of_file(beside).values[0]
-    except FormatError:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return object_beside(next((place for place in places if place.is_file()), None))
 
 
 def _is_part(path: Path) -> bool:
     if path.name.startswith("context") and path.suffix == ".jsonl":
         return path.with_name(_WIRE).is_file()
-    if path.name == _STATE:
-        return path.with_name(_WIRE).is_file() or (path.with_name("agents") / _MAIN).is_dir()
-    name = path.name.removesuffix(f".{_STATE}")
-    return name != path.name and path.with_name(f"{name}.jsonl").is_file()
+    if path.name == _STATE and path.with_name(_WIRE).is_file():  # of Kimi CLI
+        return True
+    return path.name.endswith(_STATE) and _is_state(object_beside(path))
 
 
 KIMI = Format(

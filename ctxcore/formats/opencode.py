@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from ctxcore.errors import FormatError
+from ctxcore.formats.beside import read_document
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import object_at, text_at, time_at
 from ctxcore.formats.opencode_messages import Stored, read_messages
@@ -165,7 +166,7 @@ def _values_in(folder: Path, root: Path, found: _Found) -> Iterator[JsonObject]:
     for file in sorted(folder.glob("*.json")):
         place = PlaceCode.FILE(path=file.relative_to(root).as_posix())
         try:
-            [value, *_] = [*Records.of_file(file).values, None]
+            value = read_document(file)
         except FormatError as error:
             found.problems.append(PlaceCode.AT(place=place, problem=error.problem))
             continue

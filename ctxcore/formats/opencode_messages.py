@@ -305,14 +305,17 @@ def _media(part: Mapping[str, object]) -> Part | None:
 
 
 def _output(state: Mapping[str, object]) -> list[Part] | None:
-    """What a call gave, or its error; None while there is neither."""
-    key = next((key for key in ("output", "error") if state.get(key) is not None), None)
-    if key is None:
+    """What a call gave, before it was stopped too, or its error; None while there is neither."""
+    stopped = object_at(state, "metadata")
+    partial = stopped.get("output") if stopped.get("interrupted") is True else None
+    values = (state.get("output"), partial, state.get("error"))
+    given = next((value for value in values if value is not None), None)
+    if given is None:
         return None
     attached = state.get("attachments")
     files = attached if isinstance(attached, list) else []
     media = [_media(file) for file in files if isinstance(file, dict)]
-    return [Text(text=_text(state[key])), *(part for part in media if part is not None)]
+    return [Text(text=_text(given)), *(part for part in media if part is not None)]
 
 
 def _text(value: object) -> str:

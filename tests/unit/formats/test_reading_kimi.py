@@ -34,6 +34,7 @@ def part(step: str, kind: str, words: str) -> JsonObject:
 
 CALL = loop("tool.call", "s1", toolCallId="Read_0", name="Read", args={"path": "a"})
 RESULT = loop("tool.result", "", toolCallId="Read_0", result={"output": "A"})
+STATE: JsonObject = {"title": "a title", "agents": {"main": {"homedir": "/s/x/agents/main"}}}
 USAGE: JsonObject = {"inputOther": 5, "output": 2, "inputCacheRead": 30, "inputCacheCreation": 4}
 TURN = (
     op("turn.prompt", input=[{"type": "text", "text": "go"}]),
@@ -150,7 +151,7 @@ def test_folders_name_the_session_and_its_sub_agents(tmp_path: Path) -> None:
         wire = session / "agents" / agent / "wire.jsonl"
         wire.parent.mkdir(parents=True)
         wire.write_text(jsonl(HEAD, *TURN))
-    (session / "state.json").write_text(json.dumps({"title": "a title", "agents": {}}))
+    (session / "state.json").write_text(json.dumps(STATE))
 
     files = find_transcripts(tmp_path)
     sub, main = (read_transcripts(file)[0] for file in files)
@@ -168,8 +169,7 @@ def test_broken_lines_are_named_and_the_others_read() -> None:
 
 
 def test_the_file_beside_a_log_is_refused_by_name() -> None:
-    agent: JsonObject = {"homedir": "/a/session_1/agents/main"}
-    refused = refusal({"agents": {"main": agent}, "title": "hi"})
+    refused = refusal(STATE)
 
     assert "this looks like a Kimi session" in refused
     assert "read wire.jsonl instead" in refused

@@ -136,14 +136,18 @@ def test_calls_that_failed_or_did_not_end() -> None:
             message(
                 *("2", "assistant", tool("a", status="error", error="no such file")),
                 *(tool(None, status="running"), tool("c", status="success", output={"n": 1})),
+                tool(
+                    "d", status="error", error="no", metadata={"interrupted": True, "output": "D"}
+                ),
             ),
         )
     )
 
     assert shape(found)[1:] == [
-        'assistant:  +read(a {"path":"a"}) +read(call_1 {"path":"a"}) +read(c {"path":"a"})',
+        "assistant:  " + " ".join(f'+read({i} {{"path":"a"}})' for i in ("a", "call_1", "c", "d")),
         "tool(a): no such file",
         'tool(c): {"n":1}',
+        "tool(d): D",
     ]
 
 
