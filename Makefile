@@ -66,10 +66,10 @@ bench: setup $(call with,bench) ## figures, beside peers where there are some
 accept: setup ## thirty turns with the built-in model
 	$(BIN)/pytest -m accept
 
-# The pictures of docs/tour.md, taken by the tests that walk the tours.
-screenshots: setup ## the pictures in docs/images/tours, from the real app
+# The pictures of the documents, taken by tests: of the tours, and of single pages.
+screenshots: setup ## the pictures in docs/images, from the real app
 	mkdir -p docs/images/tours
-	CTXCORE_SCREENSHOTS=docs/images/tours $(BIN)/pytest -n 0 tests/browser/test_tours.py
+	CTXCORE_SCREENSHOTS=docs/images $(BIN)/pytest -n 0 tests/browser/test_tours.py tests/browser/test_pictures.py
 
 # Installs uv into the environment, looks for the newest versions that pyproject.toml allows on any
 # system and Python, and writes them down; `make check` then installs and tries them.

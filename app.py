@@ -1,7 +1,8 @@
 """The web application: the dashboard behind security headers.
 
 Start it with `streamlit run app.py`. The headers restrict every page to its own origin,
-so that text of a model cannot make a browser fetch anything. `/chat` leads to the chat page.
+so that text of a model cannot make a browser fetch anything. Each page says where the server is.
+`/chat` leads to the chat page.
 """
 
 from __future__ import annotations
@@ -38,6 +39,69 @@ SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
 )
+
+
+HEAD = b"<head>"
+BASE_SCRIPT = (
+    b"<script>window.__streamlit = {BACKEND_BASE_URL: new URL('.', location.href).href}</script>"
+)
+"""Says where the server is: in the folder of the page, as for the scripts that it loads.
+
+Without it the front end asks below the page first, and the browser reports two missing files.
+"""
+
+
+class BaseAddress:
+    """Adds `BASE_SCRIPT` to every HTML page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forwards a request; the answer is held until it is whole if it is HTML."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start: Message | None = None
+        body = bytearray()
+
+        async def send_page(message: Message) -> None:
+            nonlocal start
+            if message["type"] == "http.response.start" and _is_html(message):
+                start = message
+                return
+            if start is None:
+                await send(message)
+                return
+            body.extend(message.get("body", b""))
+            if not message.get("more_body", False):
+                page = bytes(body).replace(HEAD, HEAD + BASE_SCRIPT, 1)
+                await send(_sized(start, len(page) if body else None))
+                await send({"type": "http.response.body", "body": page})
+
+        await self._app(_uncompressed(scope), receive, send_page)
+
+
+def _uncompressed(scope: Scope) -> Scope:
+    """The request of a page without the encodings it accepts: eight kilobytes of plain HTML."""
+    headers = scope["headers"]
+    if b"text/html" not in dict(headers).get(b"accept", b""):
+        return scope
+    return {**scope, "headers": [one for one in headers if one[0] != b"accept-encoding"]}
+
+
+def _is_html(start: Message) -> bool:
+    headers = dict(start["headers"])
+    is_html = bytes(headers.get(b"content-type", b"")).startswith(b"text/html")
+    return start["status"] == 200 and is_html and b"content-encoding" not in headers
+
+
+def _sized(start: Message, size: int | None) -> Message:
+    """The start of an answer with the length of its body; as it was for one without, as to HEAD."""
+    if size is None:
+        return start
+    rest = [header for header in start["headers"] if header[0].lower() != b"content-length"]
+    return {**start, "headers": [*rest, (b"content-length", str(size).encode())]}
 
 
 class SecurityHeaders:
@@ -82,5 +146,5 @@ app = st.App(
     "dashboard/main.py",
     lifespan=import_early,
     routes=ROUTES,
-    middleware=[Middleware(SecurityHeaders)],
+    middleware=[Middleware(SecurityHeaders), Middleware(BaseAddress)],
 )

@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import streamlit as st
 
+from dashboard.safe_markdown import plain_label
 from dashboard.texts import t
 
 Place: TypeAlias = Literal["m", "call", "turn", "compaction"]
@@ -79,6 +80,24 @@ def place_link(
 def place_button(place: Place, number: int, *, label: str, icon: str, key: str) -> None:
     """Draws a button to a place of the page that is shown, which a link would leave as it is."""
     st.button(label, key=key, icon=icon, type="tertiary", on_click=name_place, args=(place, number))
+
+
+_TRY: Final = "try"
+
+
+def try_link(session_id: str, preset: str) -> None:
+    """Draws a link to the Lab, with a session and a preset chosen there."""
+    st.page_link(
+        "../pages/lab.py",
+        label=t("story.try.lab", name=plain_label(preset)),
+        icon=":material/science:",
+        query_params={"session": session_id, _TRY: preset},
+    )
+
+
+def asked_preset() -> str | None:
+    """The preset that the address asks the Lab to try; told once."""
+    return st.query_params.pop(_TRY, None)
 
 
 _WHY: Final = "why"

@@ -22,6 +22,9 @@ _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+\-.!$<>|~:])")
 # HTML or $$ at the start of a line, or a fence inside one: fences may end earlier than they seem.
 _UNCERTAIN = re.compile(r"^(?:\s*<|\s*\$\$|(?!`{3}|~{3}).*(?:`{3}|~{3}))", re.MULTILINE)
 
+# Where an address begins to be one: the front end links it even where its marks are escaped.
+_ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.)", re.IGNORECASE)
+
 _WORD_JOINER = "\u2060"  # invisible; breaks what an escaping backslash would not
 
 
@@ -42,10 +45,10 @@ def with_line_breaks(text: str) -> str:
 
 
 def plain_label(text: str, *, max_chars: int = 80) -> str:
-    """`text` on one line with all markdown escaped, for labels."""
+    """`text` on one line with all markdown escaped and no address a link, for labels."""
     line = " ".join(text.split())
     short = line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
-    return _escaped(short)
+    return _escaped(_ADDRESS.sub(_WORD_JOINER, short))
 
 
 def marked_text(text: str, words: Sequence[str]) -> str:

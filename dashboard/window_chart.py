@@ -185,14 +185,14 @@ def _fill(segment: Segment) -> str:
 
 
 def _piece(part: Part, label: Label) -> str:
-    """One segment; its name wraps out of sight if it does not fit."""
+    """One segment; its name, at its beginning, wraps out of sight if it does not fit."""
     name = escape(label(part.segment))
     text = "" if part.segment in ("free", "reserve") else name
     color = WHITE if part.segment in LIGHT_TEXT else BLACK
     return (
         f'<div title="{name}: {part.tokens:,}" style="width:{part.share:.4%};{_fill(part.segment)};'
         f"color:{color};font-size:.75rem;line-height:{_HEIGHT};height:{_HEIGHT};overflow:hidden;"
-        "display:flex;flex-wrap:wrap;justify-content:center;align-content:flex-start;"
+        "display:flex;flex-wrap:wrap;column-gap:5px;align-content:flex-start;"
         'white-space:nowrap;box-sizing:border-box;border-right:1px solid rgba(255,255,255,.55)">'
         f'<span style="width:1px;height:{_HEIGHT}"></span><span>{text}</span></div>'
     )

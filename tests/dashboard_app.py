@@ -19,7 +19,7 @@ from ctxcore.json_types import JsonObject
 from ctxcore.reasons.values import Reason
 from ctxcore.store.sql import DATABASE_VARIABLE
 from ctxcore.store.values import SessionInfo
-from dashboard import background, demos, services, texts
+from dashboard import background, demos, services, slow_reads, texts
 from dashboard.chat_page.turn_runner import TurnRunner, turn_runner
 from dashboard.widgets import choice_key
 from dashboard.wording import reason_text
@@ -49,7 +49,7 @@ class Dashboard:
     def __init__(self, model: ScriptedModel, monkeypatch: pytest.MonkeyPatch) -> None:
         self.model = model
         self._monkeypatch = monkeypatch
-        self.at = AppTest.from_file(str(MAIN), default_timeout=HANG_SECONDS)
+        self.reopen()
 
     @property
     def engine(self) -> ContextEngine:
@@ -60,6 +60,10 @@ class Dashboard:
     def turn_runner(self) -> TurnRunner:
         """The runner that the pages use."""
         return turn_runner()
+
+    def reopen(self) -> None:
+        """Begins another visit."""
+        self.at = AppTest.from_file(str(MAIN), default_timeout=HANG_SECONDS)
 
     def run(self) -> AppTest:
         """Runs the page once more."""
@@ -133,6 +137,7 @@ def open_dashboard(
     monkeypatch.setenv(services.WARM_UP_VARIABLE, "0")
     # What a page shows must not depend on whether a compaction behind it was quick enough.
     monkeypatch.setattr(background, "GRACE_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(slow_reads, "GRACE_SECONDS", HANG_SECONDS)
     if not with_demo:
         monkeypatch.setattr(demos, "demos", tuple)
     _forget()
@@ -160,6 +165,7 @@ def _forget() -> None:
         services._engine,
         services._layers,
         services._job_runner,
+        services.plugins,
         turn_runner,
     ):
         cached.clear()

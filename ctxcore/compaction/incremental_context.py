@@ -6,7 +6,7 @@ repair, less room than a margin, a pin) there is no result, and the context has 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call
@@ -69,9 +69,13 @@ class _Base:
 
 
 class IncrementalContext:
-    """Follows the contexts of one growing view under one call."""
+    """Follows the contexts of one growing view under one call.
 
-    def __init__(self, view: HistoryView, call: Call) -> None:
+    A context that a message among the `marked` ones joins, pinned or excluded, has to be built.
+    """
+
+    def __init__(self, view: HistoryView, call: Call, marked: Collection[int] = ()) -> None:
+        self._marked = frozenset(marked)
         self._view = adapted(view, call.policy, call.counter)
         self._call = call
         self._base: _Base | None = None
@@ -144,7 +148,8 @@ class IncrementalContext:
         """Adds a block; returns False where it could change more than the end of the context."""
         head = block[0].message
         is_new = head.role == "user" and not base.is_asking
-        if head.is_system or is_new or self._may_recall(base, block):
+        is_marked = not self._marked.isdisjoint(row.seq for row in block)
+        if head.is_system or is_new or is_marked or self._may_recall(base, block):
             return False
         base.hides = base.hides or any(row.is_shortened for row in block)
         items = [*base.end, *(from_row(row, "recent", VerdictCode.RECENT()) for row in block)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
@@ -34,10 +34,21 @@ from ctxcore.summarizers.calling import SummarizerLike, to_summarizer
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_message, count_tools, counter_for
+from ctxcore.tokens.factors import NO_FACTOR, CountFactor
 
 
 class Recording:
-    """A recorded conversation; it is counted once, however many policies are simulated."""
+    """A recorded conversation; it is counted once, however many policies are simulated.
+
+    Args:
+        messages: the conversation.
+        model: what it is counted for.
+        tools: their definitions.
+        rule_edits: what people say of the rules that are found.
+        pinned: numbers (from 1) of messages that every context has from then on.
+        excluded: numbers of messages that no context has.
+        factor: what calls taught of the model's counts; policies that do not learn ignore it.
+    """
 
     def __init__(
         self,
@@ -46,8 +57,12 @@ class Recording:
         model: str | None = None,
         tools: Sequence[Mapping[str, object]] | None = None,
         rule_edits: RuleEdits = NO_EDITS,
+        pinned: Collection[int] = (),
+        excluded: Collection[int] = (),
+        factor: CountFactor = NO_FACTOR,
     ) -> None:
         self._rule_edits = rule_edits
+        self._pinned, self._excluded, self._factor = pinned, excluded, factor
         self.messages = tuple(parse_messages(messages))
         self.model = model
         self._counter = counter_for(model)
@@ -68,13 +83,16 @@ class Recording:
                 window_tokens = max(policy.window_tokens, window_tokens)
                 policy = policy.override(window_tokens=window_tokens)
         system = (message for message in self.messages if message.is_system)
+        factor = self._factor if policy.learns_count_factor else NO_FACTOR
         budget = budget_of(
             policy,
             info,
             max_tokens=max_tokens,
             system_tokens=sum(count_message(message, self._counter) for message in system),
             tools_tokens=self._tools_tokens,
+            count_factor=factor.value,
         )
+        budget = budget and replace(budget, count_error_ratio=factor.error_ratio)
         call = Call(
             policy=policy,
             counter=self._counter,
@@ -94,7 +112,12 @@ class Recording:
     def _history(self, limit: int | None) -> ListHistory:
         if limit not in self._histories:
             history = ListHistory(
-                self.messages, self._counter, oversize_tokens=limit, rule_edits=self._rule_edits
+                self.messages,
+                self._counter,
+                pinned=self._pinned,
+                excluded=self._excluded,
+                oversize_tokens=limit,
+                rule_edits=self._rule_edits,
             )
             self._histories[limit] = history
         return self._histories[limit]
@@ -233,7 +256,9 @@ class Walk:
             if summarizer is None
             else to_summarizer(summarizer)
         )
-        self._growing = None if builds_all else IncrementalContext(self.view, self.call)
+        anchors = self.whole.anchors()
+        marked = {*anchors.pinned, *anchors.excluded}
+        self._growing = None if builds_all else IncrementalContext(self.view, self.call, marked)
         self._state = CompactionState()
         self._calls: list[SimulatedCall] = []
         self._compactions: list[SimulatedCompaction] = []

@@ -26,12 +26,11 @@ from ctxcore.engine.events import (
 )
 from ctxcore.engine.requests import to_recipe
 from ctxcore.engine.running import MarkerFilter, RunningTurn
+from ctxcore.engine.sending import reply_limit, stream_reply, with_own_price
 from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
 from ctxcore.engine.signals import record_signals
 from ctxcore.errors import ContextError
-from ctxcore.gateway.errors import ProviderError
-from ctxcore.gateway.secrets import to_detail
-from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, StreamEvent
+from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest
 from ctxcore.messages.values import JsonObject, Media
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.storage_problems import TurnProblem
@@ -39,7 +38,6 @@ from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import StoreError
 from ctxcore.store.values import CallInfo
 from ctxcore.tokens.factors import is_cut
-from ctxcore.tokens.prices import cost_of
 
 logger = logging.getLogger(__name__)
 
@@ -74,8 +72,7 @@ class Calls:
             self._record(running, context, sent, None, CallCode.STOPPED())
             raise
         reply = replace(reply, calls=context.own_calls(reply.calls))
-        if target.price is not None:
-            reply = replace(reply, cost=cost_of(reply.usage, target.price))
+        reply = with_own_price(reply, target.price)
         with self._services.slots:
             seq = running.add_reply(reply, target.call.policy.summary_marker)
             before = self._record(running, context, sent, reply, None, seq=seq)
@@ -116,7 +113,8 @@ class Calls:
         running.calls = ()
         reply: ModelReply | None = None
         shown = MarkerFilter(running.target.call.policy.summary_marker)
-        with closing(self._stream(request)) as stream:
+        assert self._services.gateway is not None  # a turn begins with one
+        with closing(stream_reply(self._services.gateway, request)) as stream:
             for event in stream:
                 if isinstance(event, ModelReply):
                     reply = event
@@ -134,18 +132,6 @@ class Calls:
         if reply is None:
             raise TurnStateError(problem=TurnProblem.NO_REPLY())
         return reply
-
-    def _stream(self, request: ModelRequest) -> Generator[StreamEvent, None, None]:
-        """The gateway's events; its other exceptions become `ProviderError`s."""
-        assert self._services.gateway is not None  # a turn begins with one
-        try:
-            with closing(self._services.gateway.stream(request)) as stream:
-                yield from stream
-        except ContextError:
-            raise
-        except Exception as error:
-            detail = to_detail(f"{type(error).__name__} - {error}")
-            raise ProviderError(kind="unknown", model=request.model, detail=detail) from error
 
     def _record(
         self,
@@ -213,14 +199,11 @@ def _is_comparable(target: CallTarget, context: Context) -> bool:
 
 
 def _to_request(request: TurnRequest, target: CallTarget, context: Context) -> ModelRequest:
-    reserve = context.budget.reserve_tokens if context.budget else 0
-    # Without a limit of the caller: the reserve, if the window is shared with the reply.
-    limit = request.max_output_tokens or reserve or target.info.max_output_tokens
     return ModelRequest(
         model=target.model or "",
         messages=context.messages,
         tools=context.sent_tools(target.tools),
-        max_output_tokens=limit,
+        max_output_tokens=request.max_output_tokens or reply_limit(context.budget, target.info),
         temperature=request.temperature,
         connection=target.connection,
     )

@@ -191,6 +191,11 @@ class ContextEngine:
         return self._services.default_model
 
     @property
+    def gateway(self) -> Gateway | None:
+        """The connection to models; None: nothing can be sent."""
+        return self._services.gateway
+
+    @property
     def reports(self) -> Reports:
         """Reports over many sessions, changes of policies, and alerts."""
         return Reports(self._services)
@@ -1124,10 +1129,16 @@ class ContextEngine:
         """
         back_up(self._services, path)
 
-    def foresee(self, session_id: str, policy: Policy, *, model: str | None = None) -> Foreseen:
-        """What `policy` would make of a session before its next call; nothing is recorded."""
+    def foresee(
+        self, session_id: str, policy: Policy, *, model: str | None = None, plans: bool = True
+    ) -> Foreseen:
+        """What `policy` would make of a session before its next call; nothing is recorded.
+
+        A compaction that is due is planned unless `plans` is false: with a long history that takes
+        seconds.
+        """
         self._services.session(session_id)
-        return foresee(self._services, session_id, policy, model=model)
+        return foresee(self._services, session_id, policy, model=model, plans=plans)
 
     def calls(self, session_id: str) -> list[CallInfo]:
         """The session's calls, oldest first, without their runs; each with what it cost.

@@ -1,6 +1,7 @@
 """Remembers which files were imported, by the hash of their text, so that a second time is noticed.
 
-Kept in the settings, per user and file: the session of each conversation, and when.
+Kept in the settings, per user and file: the session of each conversation, and when. A session that
+is erased goes from there too, and the hash with the last one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
 from ctxcore.store.errors import SessionNotFoundError
 from ctxcore.store.protocol import SessionStore
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.values import IMPORTED, SessionInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,4 +71,4 @@ def _noted(store: SessionStore, key: str) -> JsonObject:
 
 def _key(user_id: str, text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"imported:{digest[:32]}:{user_id}"
+    return f"{IMPORTED}{digest[:32]}:{user_id}"

@@ -174,7 +174,7 @@ class _Running:
     """When its progress was last stored."""
 
 
-def collect(steps: Generator[Progress, None, T]) -> T:
+def collect(steps: Generator[object, None, T]) -> T:
     """The result of work that is done here and now."""
     while True:
         try:

@@ -1,6 +1,7 @@
 """Stored sessions and exports as recorded conversations, to look at, and to try policies on.
 
 System prompts that are out of force are left out, since a recording has one prompt throughout.
+Pins, exclusions and the count factor are those of today, at every call.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from ctxcore.assembly.prompts import PromptChange, Prompts
 from ctxcore.budget import ASSUMED_WINDOW_TOKENS
 from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.factors import factor_of
 from ctxcore.engine.native import NativeFile, parse_native
 from ctxcore.formats.reading import FORMATS
 from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
@@ -20,7 +22,10 @@ from ctxcore.messages.canonical import to_canonical
 from ctxcore.messages.values import Message
 from ctxcore.plain import Plain
 from ctxcore.policy.layers import set_values
+from ctxcore.policy.values import Policy
 from ctxcore.store.values import JobInfo, SessionInfo
+from ctxcore.tokens.count import counter_for
+from ctxcore.tokens.factors import CountFactor
 from ctxcore.tokens.prices import Price
 from ctxcore.trials.candidates import Candidate
 from ctxcore.trials.running import LoadedLater, Progress, call_under, run_trial
@@ -77,8 +82,16 @@ def trial_session(
         is_window_assumed=settings.is_window_assumed and not is_budget,
         price=settings.price,
         today=settings.today,
-        seqs=[infos[at].seq for at in places],
+        seqs=(seqs := [infos[at].seq for at in places]),
+        pinned=_places(seqs, settings.pinned),
+        excluded=_places(seqs, settings.excluded),
+        factor=settings.factor,
     )
+
+
+def _places(seqs: Sequence[int], marked: Collection[int]) -> list[int]:
+    """The places (from 1) of the marked messages among those with these numbers."""
+    return [place for place, seq in enumerate(seqs, start=1) if seq in marked]
 
 
 def load_later(
@@ -172,6 +185,9 @@ class _Settings(Plain):
     is_window_assumed: bool
     price: Price | None
     today: JsonObject
+    pinned: tuple[int, ...]
+    excluded: tuple[int, ...]
+    factor: CountFactor
 
 
 def _settings(
@@ -186,12 +202,16 @@ def _settings(
     known = catalog.info(name)
     window = window_tokens or known.window_tokens
     is_imported = session.origin in FORMATS
+    marks = engine.store.marks(session.id)
     return _Settings(
         model=name,
         window_tokens=window or ASSUMED_WINDOW_TOKENS,
         is_window_assumed=window is None or (window_tokens is None and known.is_assumed),
         price=catalog.price(name, is_imported=is_imported) if name else None,
         today=set_values(policy.policy, policy.sources),
+        pinned=tuple(mark.seq for mark in marks if mark.kind == "pin"),
+        excluded=tuple(mark.seq for mark in marks if mark.kind != "pin"),
+        factor=factor_of(engine.store, session, name, counter_for(name), Policy()),
     )
 
 

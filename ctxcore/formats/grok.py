@@ -21,6 +21,7 @@ from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _HISTORY: Final = "chat_history.jsonl"
 _SUMMARY: Final = "summary.json"
+_BESIDE: Final = (_SUMMARY, "updates.jsonl", "events.jsonl", "signals.json", "plan.json")
 _ROLES: Final[Mapping[str, Role]] = {"system": "system", "user": "user"}
 _OWN_KEYS: Final = {
     "assistant": ("tool_calls", "model_id", "model_fingerprint"),
@@ -55,7 +56,11 @@ class _Reader:
         elif kind == "assistant":
             self._answer(raw, line)
         elif kind == "tool_result":
-            said = {"role": "tool", "content": _content(raw.get("content"))}
+            images = raw.get("images")
+            shown = images if isinstance(images, list) else []
+            text: JsonObject = {"type": "text", "text": raw.get("content")}
+            content = [text, *shown] if shown else raw.get("content")
+            said = {"role": "tool", "content": _content(content)}
             parts, call_id = parse_message(said).content, text_at(raw, "tool_call_id")
             self.builder.result(parts, call_id=call_id, time=time, line=line)
         elif kind == "reasoning":
@@ -147,7 +152,7 @@ def _summary(path: Path | None) -> Mapping[str, object]:
 
 
 def _is_part(path: Path) -> bool:
-    return path.name == _SUMMARY and path.with_name(_HISTORY).is_file()
+    return path.name in _BESIDE and path.with_name(_HISTORY).is_file()
 
 
 def _content(content: JsonValue) -> JsonValue:

@@ -33,7 +33,7 @@ LEAST_TOOL_CALLS = 10
 LEAST_CLOCK_CHANGES = 2
 _MOST_STAYED = 10  # chosen: the table of tools has all
 _SHOWN_TOOLS = 5
-_WHAT_CHARS = 80
+_WHAT_CHARS = 48  # chosen: the end of a path, and room for the rest of the sentence in a table
 _EXCESS_RATIO = 1.25  # chosen: further than any of our counts is from a provider's
 _UNTRUE_SHARE = 0.1
 

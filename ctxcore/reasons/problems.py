@@ -112,8 +112,15 @@ class TrialProblem(Code):
         "{text!r} changes no field; write FIELD=VALUE, or FIELD=LOW..HIGH or FIELD=LOW..HIGH:STEP "
         "for numbers",
     )
+    RISING = "trial.rising", "a range ends above its start, and its step is above 0"
     MANY = "trial.many", "that makes {count:,} policies; try at most {most:,} at a time"
     NO_CANDIDATE = "trial.no_candidate", "there is no policy {name!r} in this trial"
+    NO_QUESTION = "trial.no_question", "there is no question; write what the model is to be asked"
+    NOT_WHOLE = (
+        "trial.not_whole",
+        "everything together takes {tokens:,} tokens, and {usable:,} fit beside the reply",
+    )
+    NOTHING_TO_SEND = "trial.nothing_to_send", "under none of the policies the request fits"
 
 
 class PartProblem(Code):

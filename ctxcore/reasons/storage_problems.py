@@ -66,6 +66,7 @@ class RepairCode(Code):
     NO_ID = "repair.no_id", "a tool call without an id got one"
     NO_CALL = "repair.no_call", "the result of a call that is not in the file stays where it is"
     MOVED = "repair.moved", "a result was moved behind its call"
+    ROLE = "repair.role", "the unknown role {role!r} was read as {meant!r}"
 
 
 class ExportProblem(Code):

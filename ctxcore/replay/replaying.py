@@ -70,9 +70,10 @@ class Replaying:
         return self._used.get(at, ())
 
     def facts(self, walk: Walk) -> Sequence[tuple[int, Sequence[Fact]]]:
-        """Returns the facts of each message; they are the same under every policy."""
+        """Returns the facts of each message that is not excluded, the same under every policy."""
         if self._facts is None:
-            self._facts = list(walk.whole.facts())
+            excluded = {*walk.whole.anchors().excluded}
+            self._facts = [one for one in walk.whole.facts() if one[0] not in excluded]
         return self._facts
 
     def under(

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import product
-from typing import Final, get_args
+from math import prod
+from typing import Final, TypeAlias, get_args
 
 from ctxcore.errors import ConfigurationError, PolicyError, TrialError
 from ctxcore.json_types import JsonObject, JsonValue
@@ -20,6 +21,8 @@ from ctxcore.settings.environment import OWN_PREFIX, read_environment
 
 MOST_POLICIES: Final = 36  # chosen: a table that can still be read; two sweeps of six values
 LEAST_VALUES: Final = 4  # chosen: fewer show no trend
+Choice: TypeAlias = tuple[str, list[JsonValue]]
+"""A field and the values that it is tried with."""
 _RANGE = re.compile(r"([^.]*(?:\.\d+)?)\.\.([^:]+)(?::(.+))?")
 
 
@@ -33,12 +36,18 @@ def parse_assignments(texts: Sequence[str]) -> list[JsonObject]:
         TrialError: a text has no such form, or they make more than 36 policies.
         PolicyError: a field is unknown or a value is not allowed.
     """
-    choices = [_choices(text) for text in texts]
+    return combinations([parse_choice(text) for text in texts])
+
+
+def combinations(choices: Sequence[Choice]) -> list[JsonObject]:
+    """The overrides that fields with several values each stand for; none without fields.
+
+    Raises:
+        TrialError: they make more than 36 policies.
+    """
     if not choices:
         return []
-    count = 1
-    for _, values in choices:
-        count *= len(values)
+    count = prod(len(values) for _, values in choices)
     if count > MOST_POLICIES:
         raise TrialError(TrialProblem.MANY(count=count, most=MOST_POLICIES))
     names = [name for name, _ in choices]
@@ -48,8 +57,8 @@ def parse_assignments(texts: Sequence[str]) -> list[JsonObject]:
     ]
 
 
-def _choices(text: str) -> tuple[str, list[JsonValue]]:
-    """A field and the values that a text gives it."""
+def parse_choice(text: str) -> Choice:
+    """A field and the values that a text gives it, as `parse_assignments` reads it."""
     name, equals, written = (part.strip() for part in text.partition("="))
     if not equals or not name or not written:
         raise TrialError(TrialProblem.CHANGE(text=text))
@@ -88,12 +97,14 @@ def _sweep(text: str, low: str, high: str, step: str | None) -> Iterator[str]:
     try:
         first, last = Decimal(low), Decimal(high)
         given = None if step is None else Decimal(step)
-        is_sound = first < last and (given is None or given > 0)
+        is_rising = first < last and (given is None or given > 0)
         numbers = (first, last, given or Decimal(1))
     except InvalidOperation as error:
         raise TrialError(TrialProblem.CHANGE(text=text)) from error
-    if not is_sound or not all(map(Decimal.is_finite, numbers)):
+    if not all(map(Decimal.is_finite, numbers)):
         raise TrialError(TrialProblem.CHANGE(text=text))
+    if not is_rising:
+        raise TrialError(TrialProblem.RISING())
     by = given or _round_step(last - first)
     count = int((last - first) / by) + 1
     if count > MOST_POLICIES:

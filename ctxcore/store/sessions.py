@@ -32,6 +32,7 @@ from ctxcore.store.rows import dump_factor, dump_recalls, dump_working, to_sessi
 from ctxcore.store.values import (
     BRANCH,
     EVERY_SESSION,
+    IMPORTED,
     OWN_ORIGINS,
     SessionConditions,
     SessionFactor,
@@ -49,6 +50,7 @@ from ctxcore.tables import (
     MARK,
     POLICY,
     SESSION,
+    SETTING,
     TURN,
     USER,
 )
@@ -269,6 +271,7 @@ class Sessions(Area):
             for session_id in session_ids:
                 get_session(connection, session_id, locks=True)
                 _erase(connection, session_id)
+            _forget_imports(connection, session_ids)
             after_purge(connection)
         for cached in (self._database.rule_books, self._database.known_rows):
             cached.forget(session_ids)
@@ -333,6 +336,21 @@ def _is_branch_of_present() -> ColumnElement[bool]:
     parent = SESSION.alias("parent")
     present = (parent.c.id == SESSION.c.parent_id) & parent.c.deleted_at.is_(None)
     return (SESSION.c.origin == BRANCH) & exists().where(present)
+
+
+def _forget_imports(connection: Connection, session_ids: Sequence[str]) -> None:
+    """Takes erased sessions out of the notes of imported files; a note of none goes too."""
+    notes = select(SETTING).where(SETTING.c.name.startswith(IMPORTED))
+    for note in connection.execute(notes).mappings().all():
+        made: dict[str, dict[str, Any]] = note["value"]
+        kept = {at: one for at, one in made.items() if one["session"] not in session_ids}
+        if len(kept) == len(made):
+            continue
+        is_note = SETTING.c.name == note["name"]
+        if kept:
+            connection.execute(update(SETTING).where(is_note), {"value": kept})
+        else:
+            connection.execute(delete(SETTING).where(is_note))
 
 
 def _erase(connection: Connection, session_id: str) -> None:

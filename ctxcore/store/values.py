@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from ctxcore.assembly.effects import CompactionEffect, load_effect
 from ctxcore.assembly.prompts import PromptChange
@@ -33,6 +33,11 @@ TurnState = Literal[
     "interrupted",
 ]
 MarkKind = Literal["pin", "exclude"]
+IMPORTED: Final = "imported:"
+"""How the names of settings begin that note imported files; a hash and a user follow.
+
+The value has, for each conversation of the file, an object with its `session`.
+"""
 JobState = Literal["running", "done", "cancelled", "failed", "interrupted"]
 BRANCH = "branch"
 """The origin of a session that `ContextEngine.branch` made."""

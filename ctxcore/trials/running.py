@@ -46,7 +46,14 @@ class Trying:
 
     def __init__(self, session: TrialSession) -> None:
         self.session = session
-        self._recording = Recording(session.messages, model=session.model, tools=session.tools)
+        self._recording = Recording(
+            session.messages,
+            model=session.model,
+            tools=session.tools,
+            pinned=session.pinned,
+            excluded=session.excluded,
+            factor=session.factor,
+        )
         self._replaying = Replaying(self._recording, price=session.price)
 
     def under(

@@ -6,7 +6,7 @@ They are plain data both ways, so that a stored trial reads back as it was.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import fsum
 from typing import Any, TypeAlias
@@ -19,6 +19,7 @@ from ctxcore.reasons.values import Reason
 from ctxcore.reasons.values import from_json as reason_from_json
 from ctxcore.reasons.values import to_json as reason_to_json
 from ctxcore.replay.values import Replay
+from ctxcore.tokens.factors import NO_FACTOR, CountFactor
 from ctxcore.tokens.prices import Price
 from ctxcore.trials.candidates import Candidate
 
@@ -44,6 +45,12 @@ class TrialSession:
     """The policy that it has now, by field."""
     seqs: Sequence[int] | None = None
     """The stored number of each message; None: they are numbered from 1."""
+    pinned: Sequence[int] = ()
+    """Which messages (from 1, by their place here) every context has."""
+    excluded: Sequence[int] = ()
+    """Which messages no context has."""
+    factor: CountFactor = NO_FACTOR
+    """What calls taught of the model's counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,6 +334,14 @@ class Trial:
         )
 
 
+def text_of(message: Mapping[str, object]) -> str:
+    """The words of a message as it is sent, or all of it as JSON where it has more than words."""
+    content = message.get("content")
+    if isinstance(content, str) and not message.get("tool_calls"):
+        return content
+    return json.dumps(message, ensure_ascii=False, indent=1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentMessage:
     """One message of a call, with the messages of the history that it is made of."""
@@ -343,12 +358,10 @@ class SentMessage:
     def of(cls, group: Merged) -> SentMessage:
         """A message as it would have been sent."""
         message = to_dictionary(group)
-        content = message.get("content")
-        is_words = isinstance(content, str) and not message.get("tool_calls")
         items = [item for item in group.items if item.row is not None]
         return cls(
             role=str(message["role"]),
-            text=str(content) if is_words else json.dumps(message, ensure_ascii=False, indent=1),
+            text=text_of(message),
             tokens=total(group.items),
             places=tuple(item.seq - 1 for item in items),
             verdicts=tuple(dict.fromkeys(item.verdict for item in items)),

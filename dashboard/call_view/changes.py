@@ -12,8 +12,9 @@ from ctxcore.engine.request_changes import Change, RequestChanges, compare_reque
 from ctxcore.engine.requests import RebuiltMessage, RebuiltRequest
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo
+from ctxcore.trials.values import text_of
 from dashboard import numbers
-from dashboard.call_view.messages import made_of, role_of, show_parts, text_of
+from dashboard.call_view.messages import made_of, role_of, show_parts
 from dashboard.excerpts import excerpt
 from dashboard.reads import call_request, calls_of
 from dashboard.safe_markdown import plain_label

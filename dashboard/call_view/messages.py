@@ -10,7 +10,7 @@ import json
 import streamlit as st
 
 from ctxcore.engine.requests import RebuiltMessage, RebuiltPart, RebuiltRequest
-from ctxcore.messages.values import JsonObject
+from ctxcore.trials.values import text_of
 from dashboard.excerpts import excerpt
 from dashboard.texts import t
 from dashboard.widgets import Row, table_with_choice
@@ -37,14 +37,6 @@ def show_parts(text: str, *, key: str, language: str | None = None) -> None:
 def role_of(made: RebuiltMessage) -> str:
     """The role under which a message was sent."""
     return str(made.message.get("role", ""))
-
-
-def text_of(message: JsonObject) -> str:
-    """The words of a message, or all of it as JSON where it has more than words."""
-    content = message.get("content")
-    if isinstance(content, str) and not message.get("tool_calls"):
-        return content
-    return json.dumps(message, ensure_ascii=False, indent=1)
 
 
 def made_of(made: RebuiltMessage) -> str:

@@ -40,7 +40,7 @@ def draw_notice(session: SessionInfo, info: CompactionInfo | None, *, is_disable
             session.id, "compaction", info.number, label=label, icon=":material/arrow_forward:"
         )
         st.button(
-            t("compact.undo"),
+            t("common.undo"),
             key="chat_folded_undo",
             icon=":material/undo:",
             type="tertiary",

@@ -5,7 +5,6 @@ It names the variable of the key and whether it is set, never the key.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -13,12 +12,12 @@ import streamlit as st
 
 from ctxcore.engine.policies import ModelCatalog, save_connections
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
-from ctxcore.gateway.secrets import key_variable
 from ctxcore.gateway.values import Connection
 from ctxcore.store.values import SessionInfo
 from ctxcore.tokens.catalog import READER_WINDOWS, as_of, model_info
 from dashboard import numbers
 from dashboard.chat_page import actions
+from dashboard.keys import KeyState, key_state, key_text
 from dashboard.reads import session_tokens
 from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
@@ -30,15 +29,6 @@ Origin = Literal["own", "listed", "assumed", "unknown"]
 
 SLOW_TOKENS: Final = 2_000  # chosen: the built-in model reads longer than people like to wait
 _PUBLIC: Final = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyState:
-    """The variable that holds a model's key, if one is needed and known, and whether it is set."""
-
-    variable: str | None
-    is_set: bool = False
-    is_needed: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +65,7 @@ def known_of(model: str, catalog: ModelCatalog) -> Known:
         else "own"
         if catalog.own_price(model) is not None
         else "listed",
-        key=_key_state(model, listed.provider, connection),
+        key=key_state(model, connection),
         connection=connection,
         has_provider="/" in model or listed.provider is not None or connection is not None,
     )
@@ -87,20 +77,6 @@ def _window_origin(is_own: bool, window: int | None, is_assumed: bool) -> Origin
     if window is None:
         return "unknown"
     return "assumed" if is_assumed else "listed"
-
-
-def _key_state(model: str, provider: str | None, connection: Connection | None) -> KeyState:
-    if model == LOCAL_MODEL or model in READER_WINDOWS:
-        return KeyState(variable=None, is_needed=False)
-    if connection is not None and (connection.key_env or connection.api_base):
-        variable = connection.key_env
-        return KeyState(
-            variable=variable,
-            is_set=bool(variable and os.environ.get(variable)),
-            is_needed=variable is not None,
-        )
-    variable = key_variable(model, provider)
-    return KeyState(variable=variable, is_set=bool(variable and os.environ.get(variable)))
 
 
 def model_names(session_model: str | None, catalog: ModelCatalog) -> list[str]:
@@ -200,21 +176,10 @@ def _draw_known(known: Known, catalog: ModelCatalog, *, is_running: bool) -> Non
     """Draws key, window and price in short lines, and what to do where something is missing."""
     if not known.has_provider:
         st.warning(t("models.no_provider"), icon=":material/help:")
-    lines = [key_line(known), window_line(known), price_line(known)]
+    lines = [key_text(known.key), window_line(known), price_line(known)]
     st.caption("  \n".join(lines))
     if catalog.connections and engine().user().is_operator:
         _draw_connection(known, catalog, is_running=is_running)
-
-
-def key_line(known: Known) -> str:
-    """Whether the key is there, by the name of its variable."""
-    key = known.key
-    if not key.is_needed:
-        return t("models.key.none")
-    if key.variable is None:
-        return t("models.key.unknown")
-    found = "set" if key.is_set else "unset"
-    return t(f"models.key.{found}", variable=plain_label(key.variable))
 
 
 def window_line(known: Known) -> str:

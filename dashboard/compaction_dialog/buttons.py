@@ -33,7 +33,7 @@ def compaction_buttons(
         if with_compact:
             compact_button(session, page=page, is_disabled=is_disabled, is_primary=is_primary)
         st.button(
-            t("compact.undo"),
+            t("common.undo"),
             key=f"{page}_undo",
             icon=":material/undo:",
             help=t("compact.undo_help"),

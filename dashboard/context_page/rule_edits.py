@@ -94,7 +94,7 @@ def _edit(session_id: str, edit: RuleEditInfo) -> None:
     if edit.cleared_at is None:
         st.markdown(told, width="stretch")
         st.button(
-            t("context.rules.undo"),
+            t("common.undo"),
             key=f"context_rule_undo_{edit.id}",
             type="tertiary",
             icon=":material/undo:",

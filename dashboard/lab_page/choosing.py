@@ -8,9 +8,8 @@ from typing import Final
 import streamlit as st
 
 from ctxcore.engine.trials import start_trial
-from ctxcore.policy.fields import fields_of
+from ctxcore.json_types import JsonObject
 from ctxcore.policy.values import Policy
-from ctxcore.settings.assignments import parse_assignments
 from ctxcore.store.values import SessionInfo
 from ctxcore.trials.candidates import (
     TODAY,
@@ -24,9 +23,11 @@ from ctxcore.trials.candidates import (
     summarize_at,
     today,
 )
+from dashboard.addresses import asked_preset
+from dashboard.lab_page.changing import show_changing
 from dashboard.selection import current_session, session_labels
 from dashboard.services import engine
-from dashboard.settings.inputs import field_help, field_name, preset_name
+from dashboard.settings.inputs import preset_name
 from dashboard.texts import t
 from dashboard.widgets import empty_state, report_errors, show_problem
 
@@ -34,10 +35,31 @@ OPEN: Final = "lab_open"
 """Where the session state has the trial that was just started."""
 PROBLEM = "lab_problem"
 MOST_SESSIONS = 200  # chosen: a list that can still be searched
+_ASKED = "lab_asked"
 _SESSIONS, _ALL, _WHOSE = "lab_sessions", "lab_all", "lab_whose"
-_POLICIES, _CHANGES = "lab_policies", "lab_changes"
-_BASELINE, _WINDOW = "lab_baseline", "lab_window"
-_FIRST: Final = ("trigger_ratio", "target_ratio", "recent_ratio", "shorten_over_tokens")
+_POLICIES, _BASELINE, _WINDOW = "lab_policies", "lab_baseline", "lab_window"
+_CHANGES = "lab_changes"
+
+
+def take_address() -> None:
+    """Chooses the session and the preset that the address asks to try, once."""
+    preset, session = asked_preset(), current_session()
+    if preset not in Policy.presets() or session is None or not session.length:
+        return
+    st.session_state.update(
+        {
+            _ASKED: True,
+            _WHOSE: session.user_id,
+            _ALL: False,
+            _SESSIONS: [session.id],
+            _POLICIES: [TODAY, preset],
+        }
+    )
+
+
+def is_asked() -> bool:
+    """Whether an address chose what to try, and it is not started yet."""
+    return bool(st.session_state.get(_ASKED))
 
 
 def show_choosing() -> None:
@@ -60,22 +82,23 @@ def show_choosing() -> None:
             key=_WINDOW,
         )
     with right:
+        st.session_state.setdefault(_POLICIES, [TODAY, "default", "pi"])
         names = st.multiselect(
             t("lab.policies"),
             (TODAY, *Policy.presets()),
-            default=(TODAY, "default", "pi"),
             format_func=policy_name,
             help=t("lab.policies.help"),
             key=_POLICIES,
         )
         baseline = _baseline()
-        _changing()
+    changes = show_changing(chosen)
+    st.session_state[_CHANGES] = changes or []
     st.button(
         t("lab.start", count=len(chosen)),
         key="lab_start",
         type="primary",
         icon=":material/play_arrow:",
-        disabled=not chosen,
+        disabled=not chosen or changes is None,
         on_click=_start,
         args=(chosen, tuple(names), baseline, None if window is None else int(window)),
     )
@@ -94,31 +117,39 @@ def candidate_name(candidate: Candidate) -> str:
 
 
 def _sessions() -> list[SessionInfo]:
-    """The sessions of the user, or of the one that an operator chose."""
+    """The newest sessions of the user, or of the one that an operator chose, and the shown one."""
+    work = engine()
+    whose = _whose()
+    newest = [one for one in work.store.list_sessions(whose, limit=MOST_SESSIONS) if one.length]
+    shown = current_session()
+    if shown is None or not shown.length or shown.user_id != whose:
+        return newest
+    return newest if shown.id in {one.id for one in newest} else [shown, *newest]
+
+
+def _whose() -> str:
+    """The user, or the one that an operator chose."""
     work = engine()
     if not work.user().is_operator or len(users := work.users()) < 2:
-        return [one for one in work.sessions(limit=MOST_SESSIONS) if one.length]
+        return work.user_id
     names = {user.id: user.name or user.id for user in users}
     ids = list(names)
-    whose = st.selectbox(
-        t("lab.whose"),
-        ids,
-        index=ids.index(work.user_id),
-        format_func=names.__getitem__,
-        key=_WHOSE,
-    )
-    return [one for one in work.store.list_sessions(whose, limit=MOST_SESSIONS) if one.length]
+    if st.session_state.get(_WHOSE) not in names:
+        st.session_state[_WHOSE] = work.user_id
+    chosen = st.selectbox(t("lab.whose"), ids, format_func=names.__getitem__, key=_WHOSE)
+    return str(chosen)
 
 
 def _chosen_sessions(sessions: Sequence[SessionInfo]) -> tuple[str, ...]:
     labels = session_labels(sessions)
     shown = current_session()
-    usual = [shown.id] if shown is not None and shown.id in labels else []
+    usual = [] if shown is None else [shown.id]
+    chosen = st.session_state.get(_SESSIONS, usual)
+    st.session_state[_SESSIONS] = [one for one in chosen if one in labels]
     is_all = st.toggle(t("lab.all", count=len(sessions)), key=_ALL)
     picked = st.multiselect(
         t("lab.sessions"),
         list(labels),
-        default=usual,
         format_func=labels.__getitem__,
         disabled=is_all,
         placeholder=t("lab.sessions.hint"),
@@ -155,62 +186,23 @@ def _baseline() -> Candidate | None:
     return None
 
 
-def _changing() -> None:
-    """Draws the changed fields, and the form that adds one."""
-    known = list(fields_of(Policy))
-    ordered = [*_FIRST, *(name for name in known if name not in (*_FIRST, "name"))]
-    field, value, add = st.columns([3, 2, 1], vertical_alignment="bottom")
-    chosen = field.selectbox(
-        t("lab.change"), ordered, format_func=field_name, key="lab_field", help=t("lab.change.help")
-    )
-    value.text_input(
-        t("lab.change.value"),
-        placeholder="0.5..0.9",
-        key="lab_value",
-        help=field_help(str(chosen)),
-    )
-    add.button(t("lab.change.add"), key="lab_add", on_click=_add)
-    changes: list[str] = st.session_state.setdefault(_CHANGES, [])
-    if not changes:
-        return
-    st.pills(
-        t("lab.changes"),
-        changes,
-        default=None,
-        key=f"lab_remove_{len(changes)}",
-        format_func=lambda text: f"{text} ✕",
-        on_change=_remove,
-        args=(f"lab_remove_{len(changes)}",),
-        help=t("lab.changes.help"),
-    )
-
-
-@report_errors(PROBLEM)
-def _add() -> None:
-    text = f"{st.session_state['lab_field']}={st.session_state['lab_value'].strip()}"
-    changes = [
-        known
-        for known in st.session_state.get(_CHANGES, [])
-        if known.partition("=")[0] != st.session_state["lab_field"]
-    ]
-    parse_assignments([*changes, text])  # refuses it before it is in the list
-    st.session_state[_CHANGES] = [*changes, text]
-    st.session_state["lab_value"] = ""
-
-
-def _remove(key: str) -> None:
-    gone = st.session_state.get(key)
-    st.session_state[_CHANGES] = [one for one in st.session_state[_CHANGES] if one != gone]
-
-
 @report_errors(PROBLEM)
 def _start(
-    sessions: Sequence[str], names: Sequence[str], baseline: Candidate | None, window: int | None
+    sessions: Sequence[str],
+    names: Sequence[str],
+    baseline: Candidate | None,
+    window: int | None,
 ) -> None:
-    changes = parse_assignments(st.session_state.get(_CHANGES, []))
-    candidates = chosen_candidates(names, baseline, [edited(one) for one in changes])
+    candidates = chosen_candidates(names, baseline, changed_candidates())
     job = start_trial(engine(), sessions, candidates, window_tokens=window)
     st.session_state[OPEN] = job.id
+    st.session_state.pop(_ASKED, None)
+
+
+def changed_candidates() -> list[Candidate]:
+    """Today's policy with the changed fields of the form; none while one is not allowed."""
+    changes: list[JsonObject] = st.session_state.get(_CHANGES, [])
+    return [edited(one) for one in changes]
 
 
 def chosen_candidates(

@@ -13,7 +13,8 @@ from ctxcore.trials.values import Trial
 from dashboard.excerpts import excerpt
 from dashboard.job_view import follow_job
 from dashboard.lab_page.applying import show_applying
-from dashboard.lab_page.choosing import OPEN, show_choosing
+from dashboard.lab_page.choosing import OPEN, is_asked, show_choosing, take_address
+from dashboard.lab_page.live import is_live_open, show_live
 from dashboard.lab_page.results import show_results
 from dashboard.lab_page.worlds import show_world
 from dashboard.safe_markdown import plain_label
@@ -29,10 +30,13 @@ def show_lab() -> None:
     """Draws the page."""
     st.caption(t("lab.told"))
     jobs = engine().jobs.recent(TRIAL, limit=MOST_TRIALS)
+    take_address()
+    is_open = is_asked() or (not jobs and not is_live_open())
     with st.expander(
-        t("lab.choose"), expanded=not jobs, icon=":material/science:", key="lab_choose"
+        t("lab.choose"), expanded=is_open, icon=":material/science:", key="lab_choose"
     ):
         show_choosing()
+    show_live()
     if not jobs:
         empty_state(t("lab.empty"), icon=":material/science:")
         return

@@ -78,7 +78,7 @@ def show_outcome() -> None:
     ):
         st.markdown(t("sessions.deleted", title=plain_label(title)))
         st.button(
-            t("sessions.undo"),
+            t("common.undo"),
             key="sessions_undo_delete",
             icon=":material/undo:",
             on_click=restore,

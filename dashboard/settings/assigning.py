@@ -7,7 +7,6 @@ button saves the former values again while nothing else was saved for any of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import streamlit as st
 
@@ -17,29 +16,20 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import Scope, UserInfo
-from dashboard.codes import UndoError, UndoProblem
+from dashboard.policy_saving import Saved, save_all, show_saved
 from dashboard.services import engine
 from dashboard.settings.fields import FIELDS, Field
 from dashboard.settings.inputs import draw_input, field_name, preset_line, value_text
 from dashboard.settings.saving import refusal, typed
+from dashboard.settings.scope_choice import whom_text
 from dashboard.settings.scopes import layered
 from dashboard.texts import t
-from dashboard.widgets import Row, csv_button, empty_state, plain_table, report_errors, show_problem
+from dashboard.widgets import Row, csv_button, empty_state, plain_table, show_problem
 from dashboard.wording import error_text
 
 _PROBLEM = "settings_assign_problem"
-_DONE = "settings_assign_done"
-_UNDONE = "settings_assign_undone"
+_PLACE = "settings_assign"
 _WHO, _PRESET, _CHOSEN = "settings_assign_who", "settings_assign_preset", "settings_assign_fields"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assigned:
-    """What was saved for one user or group, with what it had before."""
-
-    scope: Scope
-    before: JsonObject
-    version_id: int
 
 
 def show_assigning() -> None:
@@ -96,7 +86,8 @@ def _who(scope: Scope, names: dict[str, str]) -> str:
 def _form(users: Sequence[UserInfo]) -> None:
     st.markdown(f"**{t('settings.assign')}**")
     st.caption(t("settings.assign.told"))
-    _results()
+    show_problem(_PROBLEM)
+    show_saved(_PLACE, _saved_text)
     names = {user.id: user.name or user.id for user in users}
     chosen = st.multiselect(
         t("settings.assign.who"),
@@ -122,7 +113,7 @@ def _form(users: Sequence[UserInfo]) -> None:
     )
     _values([field for field in FIELDS if field.name in fields])
     st.button(
-        t("settings.assign.save", count=len(chosen)),
+        t("settings.assign.save", who=whom_text(scopes_of(chosen)) if chosen else "…"),
         key="settings_assign_save",
         type="primary",
         disabled=not chosen,
@@ -163,49 +154,15 @@ def _assign() -> None:
         for field in FIELDS:
             if field.name in chosen:
                 overrides[field.name] = typed(field, st.session_state[_key(field)])
-        former = _own(scopes)
-        saved = engine().save_policies(dict.fromkeys(scopes, overrides))
+        save_all(dict.fromkeys(scopes, overrides), place=_PLACE)
     except PolicyError as error:
         st.session_state[_PROBLEM] = refusal(error)
     except ContextError as error:
         st.session_state[_PROBLEM] = error_text(error)
-    else:
-        st.session_state[_DONE] = [
-            Assigned(scope=scope, before=former[scope], version_id=version.id)
-            for scope, version in zip(scopes, saved, strict=True)
-        ]
 
 
-def _own(scopes: Sequence[Scope]) -> dict[Scope, JsonObject]:
-    newest = zip(scopes, engine().store.policies(scopes), strict=True)
-    return {scope: dict(own.overrides) if own else {} for scope, own in newest}
-
-
-def _take_back() -> None:
-    """Saves for each what it had before, for all or, if one was changed again, for nobody."""
-    done: list[Assigned] = st.session_state.pop(_DONE)
-    newest = engine().store.policies([one.scope for one in done])
-    with report_errors(_PROBLEM):
-        if [one.version_id for one in done] != [own.id if own else None for own in newest]:
-            raise UndoError(UndoProblem.SAVED_SINCE())
-        engine().save_policies({one.scope: one.before for one in done})
-        st.session_state[_UNDONE] = len(done)
-
-
-def _results() -> None:
-    show_problem(_PROBLEM)
-    if (count := st.session_state.pop(_UNDONE, None)) is not None:
-        st.success(t("settings.assign.undone", count=count), icon=":material/undo:")
-    if not (done := st.session_state.get(_DONE)):
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="settings_assign_bar"):
-        st.success(t("settings.assign.done", count=len(done)), icon=":material/check:", width=520)
-        st.button(
-            t("common.undo"),
-            key="settings_assign_undo",
-            icon=":material/undo:",
-            on_click=_take_back,
-        )
+def _saved_text(saved: Saved) -> str:
+    return t("settings.assign.done", who=whom_text(saved.scopes))
 
 
 def _key(field: Field) -> str:

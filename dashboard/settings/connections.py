@@ -6,7 +6,6 @@ variable is set, never its value; no input takes a key.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from ctxcore.errors import ContextError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL, local_model_status
 from ctxcore.gateway.values import Connection, ModelRequest
+from dashboard.keys import key_state, key_text
 from dashboard.safe_markdown import plain_label
 from dashboard.services import default_model, engine
 from dashboard.texts import t
@@ -47,11 +47,6 @@ def show_connections() -> None:
         st.info(t("settings.connections.operators"), icon=":material/lock:")
         return
     _form(connections)
-
-
-def has_key(connection: Connection) -> bool | None:
-    """Whether the variable with the key is set; None if the connection names none."""
-    return None if connection.key_env is None else bool(os.environ.get(connection.key_env))
 
 
 def with_connection(
@@ -99,7 +94,7 @@ def _connection(at: int, connection: Connection, *, may_edit: bool) -> None:
                 base=plain_label(connection.api_base or t("settings.connection.public")),
             )
         )
-        st.caption(_key_state(connection))
+        st.caption(key_text(key_state(connection.model, connection)))
         with st.container(horizontal=True, key=f"settings_connection_buttons_{at}"):
             st.button(
                 t("settings.connection.test"),
@@ -128,11 +123,6 @@ def _edit_buttons(at: int, connection: Connection) -> None:
         on_click=_remove,
         args=(connection.name,),
     )
-
-
-def _key_state(connection: Connection) -> str:
-    state = {None: "none", True: "set", False: "unset"}[has_key(connection)]
-    return t(f"settings.key.{state}", variable=plain_label(connection.key_env or ""))
 
 
 def _result() -> None:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from ctxcore.messages.values import JsonValue
 from ctxcore.policy import markers
 from ctxcore.policy.fields import PolicyField, fields_of
+from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.policy.markers import GroupName, Kind
 from ctxcore.policy.values import Policy
 
@@ -21,6 +22,7 @@ Shown: TypeAlias = float | int | str | bool | None
 
 GROUPS: tuple[GroupName, ...] = tuple(name for name in markers.GROUPS if name != "preset")
 ROW_FIELDS = 3  # inputs side by side
+NUMBERS: tuple[Kind, ...] = ("percent", "number", "tokens", "count")
 NEVER = 1.0  # the trigger ratio that switches automatic compaction off
 AUTOMATIC = 0.8  # chosen: the trigger ratio when it is switched on and no layer has one
 
@@ -81,7 +83,7 @@ class Field:
         """
         if self.kind == "list":
             return _parsed(str(shown or ""))
-        if self.kind == "names":
+        if self.kind in ("names", "choices"):
             return _named(str(shown or ""))
         if isinstance(shown, bool):
             return shown
@@ -103,9 +105,17 @@ def form_fields(declared: Iterable[PolicyField]) -> tuple[Field, ...]:
 FIELDS = form_fields(fields_of(Policy).values())
 
 
+PRESET_FIELDS = tuple(
+    Field.of(declared)
+    for declared in fields_of(Policy).values()
+    if declared.group == "preset" and declared.name != PRESET_FIELD
+)
+"""What makes a preset, which the form of settings leaves to presets."""
+
+
 def field_named(name: str) -> Field | None:
-    """The field of the form with this name, if any."""
-    return next((field for field in FIELDS if field.name == name), None)
+    """The field with this name, if any; that of the preset's own name is none."""
+    return next((field for field in (*FIELDS, *PRESET_FIELDS) if field.name == name), None)
 
 
 def shown_first(preset: str, changed: Collection[str]) -> tuple[Field, ...]:

@@ -16,7 +16,7 @@ from ctxcore.policy.values import Policy
 from dashboard import numbers
 from dashboard.selection import current_session
 from dashboard.services import default_model, engine
-from dashboard.settings.fields import Field, Shown, field_named
+from dashboard.settings.fields import NUMBERS, Field, Shown, field_named
 from dashboard.texts import has_text, t
 from dashboard.wording import name_text
 
@@ -96,17 +96,9 @@ def draw_input(
         "args": tuple(args),
     }
     none = t("settings.none") if field.is_optional else None
-    is_fractional = field.kind in _FRACTIONAL
-    st.session_state[key] = float(shown) if is_fractional and shown is not None else shown
-    if is_fractional or field.kind in ("tokens", "count"):
-        st.number_input(
-            value=None,  # so that it can be cleared
-            step=1.0 if is_fractional else 1,
-            format="%.1f" if is_fractional else "%d",
-            disabled=disabled,
-            placeholder=none,
-            **common,
-        )
+    st.session_state[key] = shown
+    if field.kind in NUMBERS:
+        draw_number(field, value, disabled=disabled, placeholder=none, **common)
     elif field.kind == "switch":
         st.toggle(**common)
     elif field.kind == "choice":
@@ -125,6 +117,35 @@ def draw_input(
     else:
         st.session_state[key] = str(shown or "")
         st.text_input(placeholder=t("settings.none"), **common)
+
+
+def draw_number(
+    field: Field,
+    value: object,
+    *,
+    label: str,
+    key: str,
+    on_change: OnChange,
+    args: Sequence[object],
+    help: str | None = None,
+    disabled: bool = False,
+    placeholder: str | None = None,
+) -> None:
+    """Draws a number in the unit of a field with `value` in it; it may be empty."""
+    shown, is_fractional = field.shown(value), field.kind in _FRACTIONAL
+    st.session_state[key] = float(shown) if is_fractional and shown is not None else shown
+    st.number_input(
+        label,
+        value=None,  # so that it can be cleared
+        step=1.0 if is_fractional else 1,
+        format="%.1f" if is_fractional else "%d",
+        key=key,
+        help=help,
+        disabled=disabled,
+        placeholder=placeholder,
+        on_change=on_change,
+        args=tuple(args),
+    )
 
 
 def _model_input(shown: Shown, common: dict[str, Any]) -> None:

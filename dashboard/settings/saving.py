@@ -18,9 +18,8 @@ from ctxcore.policy.layers import to_field, to_json
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.values import Fact, Reason
-from ctxcore.store.values import PolicyVersion
 from dashboard import policy_saving
-from dashboard.codes import TypedCode
+from dashboard.codes import TypedCode, UndoError, UndoProblem
 from dashboard.services import engine
 from dashboard.settings.drafts import draft_of, keep_draft, with_draft
 from dashboard.settings.fields import AUTOMATIC, NEVER, Field, Shown, field_named
@@ -60,12 +59,17 @@ def typed(field: Field, shown: Shown) -> JsonValue:
     Raises:
         PolicyError: the field does not allow it.
     """
-    try:
-        value = field.stored(shown)
-    except ValueError:
-        value = str(shown)
+    value = typed_or_text(field, shown)
     fields_of(Policy)[field.name].check(to_field(value))
     return value
+
+
+def typed_or_text(field: Field, shown: Shown) -> JsonValue:
+    """The typed value of a field, whether it allows it or not; text that is no value stays text."""
+    try:
+        return field.stored(shown)
+    except ValueError:
+        return str(shown)
 
 
 def draft_field(target: Target, field: Field, key: str) -> None:
@@ -175,14 +179,20 @@ def _forget_refusal(key: str) -> None:
     st.session_state[_REFUSED] = without(_refusals(), key)
 
 
-def can_undo(target: Target, own: PolicyVersion | None) -> bool:
+def can_undo(target: Target) -> bool:
     """Whether the newest version of a scope was saved on this page."""
-    return policy_saving.can_undo(target.scope, own, place=_PLACE)
+    return policy_saving.last_saved(_PLACE, target.scope) is not None
 
 
 def undo(target: Target) -> None:
     """Saves what a scope had before the last save on this page."""
-    _succeeds(partial(policy_saving.undo, target.scope, check=partial(_policy, target)))
+
+    def undo() -> None:
+        if (saved := policy_saving.last_saved(_PLACE, target.scope)) is None:
+            raise UndoError(UndoProblem.SAVED_SINCE())
+        policy_saving.undo(saved, check=partial(_policy, target))
+
+    _succeeds(undo)
 
 
 def save_nothing(target: Target, field: Field) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import streamlit as st
 
-from ctxcore.store.values import Scope
+from ctxcore.store.values import Scope, UserInfo
 from dashboard.policy_saving import Saved
 from dashboard.safe_markdown import plain_label
 from dashboard.selection import current_session, session_title
 from dashboard.services import engine
-from dashboard.texts import t
+from dashboard.texts import about, language, t
+
+MOST_NAMES: Final = 5  # chosen: a line
 
 
 def pick_scope(key: str) -> Scope:
@@ -40,7 +43,25 @@ def user_names() -> dict[str, str]:
 
 def saved_text(saved: Saved) -> str:
     """That a policy was saved, and for whom."""
-    return t("reports.applied", who=plain_label(scope_name(saved.scope, user_names())))
+    return t("reports.applied", who=whom_text(saved.scopes))
+
+
+def whom_text(scopes: Sequence[Scope]) -> str:
+    """For whom something is set: the first few by name, groups with the number of their users."""
+    users = engine().users() if engine().user().is_operator else [engine().user()]
+    named = [_whom(scope, users) for scope in scopes[:MOST_NAMES]]
+    if (more := len(scopes) - MOST_NAMES) > 0:
+        named.append(t("settings.whom.more", count=more))
+    return about(language()).between_words.join(named)
+
+
+def _whom(scope: Scope, users: Sequence[UserInfo]) -> str:
+    if scope.kind != "group":
+        names = {user.id: user.name or user.id for user in users}
+        return plain_label(scope_name(scope, names))
+    count = sum(user.group == scope.owner for user in users)
+    key = "settings.whom.group_of_one" if count == 1 else "settings.whom.group"
+    return t(key, owner=plain_label(scope.owner), count=count)
 
 
 def _options() -> dict[str, str]:

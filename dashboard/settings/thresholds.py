@@ -134,6 +134,7 @@ def _scope(session: SessionInfo | None) -> ScopeName:
             required=True,
             format_func=lambda name: t(f"settings.scope.{name}"),
             key="settings_scope",
+            wrap=True,  # in a column it would scroll, which nothing shows
         ),
     )
 

@@ -11,6 +11,7 @@ from ctxcore.json_types import JsonObject
 from ctxcore.replay.message_fates import MessageFate
 from ctxcore.store.values import JobInfo, Scope, SessionInfo
 from dashboard import numbers
+from dashboard.addresses import try_link
 from dashboard.job_view import follow_job
 from dashboard.policy_saving import Saved, save, show_saved
 from dashboard.safe_markdown import plain_label
@@ -20,6 +21,7 @@ from dashboard.widgets import Row, report_errors, show_problem, table_with_choic
 from dashboard.wording import error_text, reason_text
 
 PROBLEM = "story_problem"
+_PLACE = "story"
 
 
 def show_pin(session_id: str, seq: int, *, key: str) -> None:
@@ -82,14 +84,18 @@ def _read(job: JobInfo) -> list[MessageFate]:
 
 
 def _fates(session: SessionInfo, fates: Sequence[MessageFate], *, key: str) -> None:
-    """Draws a row a policy; the selected one can be tried in the session."""
+    """Draws a row a policy; the selected one can be tried in the session.
+
+    Which one is in force is read anew, since it changes while the table stays.
+    """
     st.caption(t("story.presets.told"))
-    rows = [_row(fate, is_own=at == 0) for at, fate in enumerate(fates)]
+    in_force = engine().policy(session.id).policy.name
+    rows = [_row(fate, is_own=fate.name == in_force) for fate in fates]
     names = [fate.name for fate in fates]
     opened = table_with_choice(rows, names, key=f"{key}_presets", alt=t("story.presets"))
-    if opened != names[0]:  # the first is in force
+    if opened != in_force:
         _offer(session, opened, key=key)
-    show_saved(_place(session.id), _saved_text)
+    show_saved(_PLACE, _saved_text, _scope(session.id))
 
 
 def _row(fate: MessageFate, *, is_own: bool) -> Row:
@@ -138,6 +144,7 @@ def _offer(session: SessionInfo, preset: str, *, key: str) -> None:
             on_click=_apply,
             args=(session.id, preset),
         )
+        try_link(session.id, preset)
         st.page_link("../pages/settings.py", label=t("story.try.settings"), icon=":material/tune:")
 
 
@@ -154,11 +161,7 @@ def _apply(session_id: str, preset: str) -> None:
     stored = engine().store.policy(_scope(session_id))
     before: JsonObject = dict(stored.overrides) if stored else {}
     overrides = {**before, **_named(preset)}
-    save(_scope(session_id), overrides, place=_place(session_id), label=preset)
-
-
-def _place(session_id: str) -> str:
-    return f"story_{session_id}"
+    save(_scope(session_id), overrides, place=_PLACE, label=preset)
 
 
 def _saved_text(saved: Saved) -> str:

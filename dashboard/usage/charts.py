@@ -12,6 +12,8 @@ from dashboard.usage.rows import Bar, Compared, Share
 from dashboard.widgets import Figure
 
 LINE_COLOR = "#999999"
+CLOSE_SHARE = 0.1  # of the height; chosen: a line of text on a screen 390 px wide
+LABEL_PLACES = ((1.0, "right", "bottom"), (0.5, "center", "top"), (0.0, "left", "top"))
 ROOM = 1.5  # width of the longest bar with its label, in bars, on a screen 390 px wide
 PROVIDER_COLORS = {"fresh": "#D55E00", "cache_write": "#E69F00", "cached": "#56B4E9"}
 SHARE_COLORS = {
@@ -173,7 +175,7 @@ def limit_marks(lines: Sequence[Line], top: int) -> Figure:
     shown = [line for line in lines if line.tokens <= top * 4]
     return {
         "shapes": [_shape(line) for line in shown],
-        "annotations": [_label(line) for line in shown],
+        "annotations": _labels(shown, top),
     }
 
 
@@ -183,13 +185,25 @@ def _shape(line: Line) -> Figure:
     return {"type": "line", "xref": "paper", "line": stroke, **ends}
 
 
-def _label(line: Line) -> Figure:
+def _labels(lines: Sequence[Line], top: int) -> list[Figure]:
+    """The names of the limits, highest first; one close below another is named aside, below it."""
+    close = CLOSE_SHARE * max([top, *(line.tokens for line in lines)])
+    found: list[Figure] = []
+    place, above = 0, float("inf")
+    for line in sorted(lines, key=lambda line: -line.tokens):
+        place = (place + 1) % len(LABEL_PLACES) if above - line.tokens < close else 0
+        found.append(_label(line, *LABEL_PLACES[place]))
+        above = line.tokens
+    return found
+
+
+def _label(line: Line, x: float, xanchor: str, yanchor: str) -> Figure:
     return {
         "xref": "paper",
-        "x": 1,
+        "x": x,
         "y": line.tokens,
-        "xanchor": "right",
-        "yanchor": "bottom",
+        "xanchor": xanchor,
+        "yanchor": yanchor,
         "showarrow": False,
         "text": f"{line.name} {line.tokens:,}",
     }

@@ -87,6 +87,8 @@ def _key_figures(turns: Sequence[TurnUsage], calls: Sequence[CallInfo]) -> None:
     with st.container(horizontal=True, key="usage_figures"):
         _figure("turns", f"{len(turns):,}", t("usage.help.turns"))
         _figure("calls", f"{len(calls):,}", t("usage.help.calls"))
+        if not calls:
+            return
         for name, known in figures:
             value = None if known.value is None else int(known.value)
             _figure(
@@ -135,7 +137,7 @@ def _purpose_row(name: str, totals: Totals) -> Row:
 
 
 def _figure(name: str, value: str, text: str) -> None:
-    st.metric(t(f"usage.figure.{name}"), value, help=text, width=WIDTHS.get(name, 155))
+    st.metric(t(f"usage.figure.{name}"), value, help=text, width=WIDTHS.get(name, 130))
 
 
 def _figure_help(name: str, known: KnownSum, whole: str) -> str:

@@ -40,6 +40,8 @@ def show_turns(session: SessionInfo, turns: Sequence[TurnUsage]) -> None:
     by_option = {str(turn.number): turn for turn in _shown(turns)}
     words = _Words.of(turns)
     rows = _turn_rows(list(by_option.values()), words)
+    if not any(turn.calls for turn in turns):
+        rows = [_without_calls(row, words) for row in rows]
     key = f"usage_turns_{session.id}_{len(turns)}"
     follow("turn", choice_key(key), {turn.number: str(turn.number) for turn in turns})
     chosen = table_with_choice(
@@ -71,25 +73,26 @@ class _Words:
     """
 
     names: tuple[str, ...]
+    of_calls: frozenset[str]
+    """Those of `names` that say nothing where no call was made."""
     states: Mapping[str, str]
     unknown: str
 
     @classmethod
     def of(cls, turns: Sequence[TurnUsage]) -> _Words:
         kinds = {turn.state or "recorded" for turn in turns}
+        of_calls = (
+            t("usage.figure.calls"),
+            t("usage.mode.context"),
+            t("usage.figure.sent"),
+            t("usage.figure.cached"),
+            t("usage.figure.output"),
+            t("usage.figure.cost"),
+        )
+        begin = (t("usage.turn"), t("usage.said"), t("usage.state"))
         return cls(
-            names=(
-                t("usage.turn"),
-                t("usage.said"),
-                t("usage.state"),
-                t("usage.figure.calls"),
-                t("usage.mode.context"),
-                t("usage.figure.sent"),
-                t("usage.figure.cached"),
-                t("usage.figure.output"),
-                t("usage.figure.cost"),
-                t("usage.compactions"),
-            ),
+            names=(*begin, *of_calls, t("usage.compactions")),
+            of_calls=frozenset(of_calls),
             states={state: t(f"usage.state.{state}") for state in kinds},
             unknown=t("common.unknown"),
         )
@@ -100,6 +103,10 @@ def _turn_rows(turns: Sequence[TurnUsage], words: _Words) -> list[Row]:
         dict(zip(words.names, _turn_cells(turn, words.states, words.unknown), strict=True))
         for turn in turns
     ]
+
+
+def _without_calls(row: Row, words: _Words) -> Row:
+    return {name: cell for name, cell in row.items() if name not in words.of_calls}
 
 
 def _turn_cells(turn: TurnUsage, states: Mapping[str, str], unknown: str) -> Sequence[object]:

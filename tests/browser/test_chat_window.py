@@ -33,6 +33,8 @@ def test_the_log_scrolls_and_the_page_does_not(
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         for selector in (".ctx-strip-words", ".st-key-chat_compact", FIELD):
             assert page.evaluate(IN_SIGHT, selector), selector
+        menu = page.locator(".st-key-chat_model_menu").get_by_role("button")
+        expect(menu).to_have_count(1)  # the front end draws two and hides one from everybody
 
 
 def test_a_command_is_chosen_by_keyboard_alone(page: Page, server: Server) -> None:

@@ -49,9 +49,12 @@ def long_session(server: Server) -> SessionInfo:
 @pytest.mark.parametrize("name", ["context", "usage", "compaction", "sessions", "settings"])
 def test_a_deep_link_shows_the_page_in_its_shell(page: Page, server: Server, name: str) -> None:
     session = small_session(server, f"Deep {name}")
+    missing: list[str] = []
+    page.on("response", lambda answer: missing.append(answer.url) if answer.status >= 400 else None)
 
     open_page(page, server, name, session)
 
+    assert not missing
     expect(page.get_by_role("heading", level=1)).to_have_text(name.capitalize())
     expect(page.locator(".st-key-shell_session input")).to_have_value(f"Deep {name}")
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(len(list(PAGES.values())))

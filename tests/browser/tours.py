@@ -1,7 +1,7 @@
 """Tours: what a person does on the pages for one purpose, with its clicks counted.
 
-`make screenshots` names a folder in `CTXCORE_SCREENSHOTS`; a tour leaves its pictures there, else
-it takes none. Typing and Enter are no clicks; everything that a mouse or a tap does is one.
+`make screenshots` names a folder for pictures in `CTXCORE_SCREENSHOTS`; else none are taken.
+Typing and Enter are no clicks; everything that a mouse or a tap does is one.
 """
 
 from __future__ import annotations
@@ -11,6 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
+
+from ctxcore.engine.core import ContextEngine
+from ctxcore.gateway.litellm_gateway import LiteLLMGateway
+from ctxcore.store.values import SessionInfo
+from dashboard.demos import demos, prepare_readers
+from tests.browser.conftest import Server
 
 SCREENSHOTS_VARIABLE = "CTXCORE_SCREENSHOTS"
 IS_IDLE = '[data-test-script-state="notRunning"]'
@@ -79,10 +85,26 @@ class Tour:
     def shot(self) -> None:
         """Takes the next picture of the tour, if pictures are asked for."""
         self._shots += 1
-        if folder := os.environ.get(SCREENSHOTS_VARIABLE):
-            path = Path(folder) / f"tour-{self.name}-{self._shots}.png"
-            self.page.screenshot(path=path, animations="disabled")
+        take_picture(self.page, f"tours/tour-{self.name}-{self._shots}")
 
     def end(self) -> None:
         """Checks that the tour took no more clicks than it may."""
         assert 0 < self.clicks <= self.most_clicks, f"{self.name}: {self.clicks} clicks"
+
+
+def take_picture(page: Page, name: str) -> None:
+    """Takes a picture of the page once all of it is there, if pictures are asked for."""
+    if folder := os.environ.get(SCREENSHOTS_VARIABLE):
+        page.wait_for_selector(IS_IDLE)
+        expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+        page.screenshot(path=Path(folder) / f"{name}.png", animations="disabled")
+
+
+def demo_session(server: Server, file: str, model: str) -> tuple[ContextEngine, SessionInfo]:
+    """A demo session with its prepared answers, and an engine that can ask its model."""
+    prepare_readers()
+    engine = ContextEngine(server.engine.store, gateway=LiteLLMGateway())
+    demo = next(one for one in demos() if one.file == file)
+    (session,) = engine.import_(demo.path.read_text(encoding="utf-8"), name=demo.file)
+    engine.set_model(session.id, model)
+    return engine, session

@@ -535,15 +535,21 @@ def test_a_preset_of_the_story_is_tried_in_the_session_and_undone(app: Dashboard
     app.run()
     chosen = app.engine.fates(session.id, 2)[1].name
     app.open_row(f"{key}_presets", chosen)
+    assert policies_in_force(app) == ["default"]
+    asked = [one.proto.query_string for one in app.at.get("page_link")]
+    assert f"session={session.id}&try={chosen}" in asked
 
     app.at.button(key=f"{key}_apply").click().run()
     app.check()
+    assert policies_in_force(app) == [chosen]
+    assert not [one for one in app.at.button if one.key == f"{key}_apply"]
     assert app.engine.policy(session.id).policy.name == chosen
     assert app.engine.policy(session.id).policy.reserve_tokens == 300
 
     undo = f"story_{session.id}_undo"
     app.at.button(key=undo).click().run()
     app.check()
+    assert policies_in_force(app) == ["default"]
     assert app.engine.policy(session.id).policy.name == "default"
     stored = app.engine.store.policy(scope)
     assert stored is not None
@@ -555,6 +561,16 @@ def test_a_preset_of_the_story_is_tried_in_the_session_and_undone(app: Dashboard
     assert app.engine.policy(session.id).policy.reserve_tokens == 500
     assert "Not undone" in app.texts()
     assert not [one for one in app.at.button if one.key == undo]
+
+
+def policies_in_force(app: Dashboard) -> list[str]:
+    """The policies that the table of a story names as in force."""
+    column, mark = (
+        translate("story.presets.policy", "en"),
+        translate("story.presets.in_force", "en", name=""),
+    )
+    (fates,) = [one.value for one in app.at.dataframe if column in one.value]
+    return [name.removesuffix(mark) for name in fates[column] if name.endswith(mark)]
 
 
 def test_another_session_is_shown_from_its_end(app: Dashboard) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ctxcore.engine.core import ContextEngine
-from dashboard.texts import languages, translate
-from tests.dashboard_app import PAGES, Dashboard, open_dashboard
+from dashboard.texts import translate
+from tests.dashboard_app import Dashboard, open_dashboard
 
 DEMO_TITLES = 4
 
@@ -18,34 +18,6 @@ DEMO_TITLES = 4
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
     with open_dashboard(tmp_path, monkeypatch) as opened:
         yield opened
-
-
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("language", languages())
-def test_every_page_stands_in_its_shell_without_sessions(
-    app: Dashboard, page: str, language: str
-) -> None:
-    app.engine.store.save_setting("language:local", language)
-    app.run()
-
-    app.go(page)
-
-    assert app.at.sidebar.selectbox(key="shell_language").value == language
-
-
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("language", languages())
-def test_every_page_shows_a_session(app: Dashboard, page: str, language: str) -> None:
-    app.engine.store.save_setting("language:local", language)
-    session = app.engine.create_session("Trip", system="Be brief.")
-    app.engine.append(session.id, [{"role": "user", "content": "Where to?"}])
-    app.run()
-
-    app.go(page)
-    app.run()
-
-    assert app.at.sidebar.selectbox(key="shell_session").value == session.id
-    assert app.at.query_params["session"] == session.id
 
 
 def test_the_browser_decides_the_first_language(app: Dashboard) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from ctxcore.engine.core import ContextEngine
+from ctxcore.engine.imported import _key
 from ctxcore.store.sql import open_store
 from dashboard.sessions_page.importing import Choice, before, read_upload
+from tests.engines import START
 
 TALK = json.dumps({"messages": [{"role": "user", "content": "Where to?"}]})
 OTHER = json.dumps({"messages": [{"role": "user", "content": "Where from?"}]})
@@ -44,6 +47,38 @@ def test_another_user_and_a_deleted_session_do_not_count(engine: ContextEngine) 
     assert 0 in engine.imported_before(TALK, [0])
     engine.purge(session.id)
     assert engine.imported_before(TALK, [0]) == {}
+
+
+@pytest.mark.parametrize("way", ["purge", "purge_all_deleted", "purge_expired"])
+def test_an_erased_session_takes_the_hash_of_its_file_along(tmp_path: Path, way: str) -> None:
+    now = [START]
+    store = open_store(f"sqlite:///{tmp_path / 'test.db'}")
+    engine = ContextEngine(store, clock=lambda: now[0])
+    kept, gone = (engine.import_(text)[0] for text in (OTHER, TALK))
+    notes = [_key(engine.user_id, text) for text in (OTHER, TALK)]
+    assert set(store.settings(notes)) == set(notes)
+
+    engine.delete(gone.id)
+    now[0] += timedelta(days=31)
+    erase = {"purge": lambda: engine.purge(gone.id)}.get(way) or getattr(engine, way)
+    erase()
+
+    assert set(store.settings(notes)) == {notes[0]}
+    assert engine.imported_before(OTHER, [0])[0].session.id == kept.id
+    store.close()
+
+
+def test_a_file_of_several_conversations_is_known_until_the_last_is_erased(
+    engine: ContextEngine,
+) -> None:
+    both = f"{TALK}\n{OTHER}"
+    first, second = engine.import_(both)
+    note = _key(engine.user_id, both)
+
+    engine.purge(first.id)
+    assert [*engine.imported_before(both, [0, 1])] == [1]
+    engine.purge(second.id)
+    assert engine.store.setting(note) is None
 
 
 def test_the_newest_import_is_named_after_a_second_one(engine: ContextEngine) -> None:

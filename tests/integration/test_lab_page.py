@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ctxcore.engine.trials import TRIAL, TRIAL_CALL, start_trial
-from ctxcore.json_types import JsonObject
+from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy
 from ctxcore.store.values import JobInfo, Scope
@@ -18,8 +18,11 @@ from ctxcore.trials.report import WORDS
 from ctxcore.trials.values import SentCall, Trial
 from dashboard import texts
 from dashboard.lab_page.applying import applied_overrides
+from dashboard.lab_page.changing import choice_of
 from dashboard.lab_page.charts import calls_figure, pareto_figure, trial_rows
 from dashboard.lab_page.results import report_words
+from dashboard.settings.fields import field_named
+from dashboard.settings.inputs import field_name
 from tests.dashboard_app import Dashboard, open_dashboard
 from tests.limits import HANG_SECONDS
 
@@ -82,10 +85,7 @@ def test_a_trial_is_started_stored_and_shown_with_its_numbers(app: Dashboard) ->
     app.at.multiselect(key="lab_sessions").set_value([session_id])
     app.at.multiselect(key="lab_policies").set_value(["today", "pi"])
     app.at.number_input(key="lab_window").set_value(800)
-    app.at.text_input(key="lab_value").set_value("0.5")
-    app.run()
-    app.at.button(key="lab_add").click()
-    app.run()
+    change(app, "trigger_ratio", 50)
 
     app.at.button(key="lab_start").click()
     app.run()
@@ -102,16 +102,136 @@ def test_a_trial_is_started_stored_and_shown_with_its_numbers(app: Dashboard) ->
     assert at.get("plotly_chart")
 
 
-def test_a_change_that_is_not_allowed_is_refused_by_name(app: Dashboard) -> None:
+def test_an_address_chooses_the_session_and_the_preset_to_try(app: Dashboard) -> None:
+    older, newer = talk(app, "Orders"), talk(app, "Returns")
+    tried(app, newer)
+    app.at.query_params["session"] = older
+    app.run()
+    app.go("lab")
+    (form,) = [one for one in app.at.expander if one.label == "Try policies on sessions"]
+    assert not form.proto.expanded  # there is a trial to look at
+
+    app.at.query_params["try"] = "pi"
+    at = app.run()
+
+    assert "try" not in at.query_params
+    assert at.multiselect(key="lab_sessions").value == [older]
+    assert at.multiselect(key="lab_policies").value == ["today", "pi"]
+    (form,) = [one for one in at.expander if one.label == "Try policies on sessions"]
+    assert form.proto.expanded
+    at.button(key="lab_start").click()
+    app.run()
+    job = app.engine.jobs.recent(TRIAL)[0]
+    assert app.engine.jobs.wait(job.id, HANG_SECONDS)
+    names = [one.name for one in trial_of(app.engine.jobs.job(job.id)).candidates]
+    assert names == ["none", "last-messages=20", "today", "pi"]
+
+
+@pytest.mark.parametrize("wrong", ["", "nobody", "pi;x"])
+def test_an_address_that_names_no_preset_chooses_nothing(app: Dashboard, wrong: str) -> None:
+    talk(app)
+    app.at.query_params["try"] = wrong
+    app.run()
+    at = app.go("lab")
+
+    assert at.multiselect(key="lab_policies").value == ["today", "default", "pi"]
+
+
+def change(app: Dashboard, field: str, value: object, *, to: float | None = None) -> None:
+    """Chooses a numeric field to change, and types its value and the end of a range."""
+    chosen = app.at.multiselect(key="lab_fields")
+    chosen.set_value([*chosen.value, field])
+    app.run()
+    app.at.number_input(key=f"lab_field_{field}_value").set_value(value)  # type: ignore[arg-type]
+    app.at.number_input(key=f"lab_field_{field}_to").set_value(to)
+    app.run()
+
+
+def errors(app: Dashboard) -> str:
+    return " ".join(str(one.value) for one in app.at.error)
+
+
+def test_a_range_tries_every_value_and_several_fields_their_combinations(app: Dashboard) -> None:
+    session_id = talk(app)
+    app.run()
+    app.go("lab")
+    app.at.multiselect(key="lab_policies").set_value([])
+    change(app, "trigger_ratio", 50, to=80)
+    at = app.at
+    at.multiselect(key="lab_fields").set_value(["trigger_ratio", "offers_recall"])
+    app.run()
+    at.toggle(key="lab_field_offers_recall_value").set_value(False)
+    app.run()
+    assert at.multiselect(key="lab_sessions").value == [session_id]
+
+    at.button(key="lab_start").click()
+    app.run()
+
+    (job,) = app.engine.jobs.recent(TRIAL)
+    assert app.engine.jobs.wait(job.id, HANG_SECONDS)
+    names = [one.name for one in trial_of(app.engine.jobs.job(job.id)).candidates][2:]
+    shares = (0.5, 0.6, 0.7, 0.8)
+    assert names == [f"trigger_ratio={share} offers_recall=False" for share in shares]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_is_not_allowed_stays_typed_with_its_reason_and_nothing_starts(
+    app: Dashboard, language: str
+) -> None:
+    talk(app)
+    app.run()
+    use(app, language)
+    app.go("lab")
+    change(app, "trigger_ratio", 700)
+    assert field_name("trigger_ratio")[:3] in errors(app)
+    assert "700 %" in errors(app)
+    assert app.at.number_input(key="lab_field_trigger_ratio_value").value == 700
+    assert app.at.button(key="lab_start").disabled
+
+    app.at.number_input(key="lab_field_trigger_ratio_value").set_value(80)
+    app.at.number_input(key="lab_field_trigger_ratio_to").set_value(50)
+    app.run()
+    assert len(app.at.error) == 1
+    assert app.at.button(key="lab_start").disabled
+
+    app.at.multiselect(key="lab_fields").set_value([])
+    app.run()
+    assert not app.at.error
+    assert not app.at.button(key="lab_start").disabled
+
+
+def test_fields_are_found_by_meaning_in_any_language(app: Dashboard) -> None:
     talk(app)
     app.run()
     app.go("lab")
-    app.at.text_input(key="lab_value").set_value("7")
-    app.run()
-    app.at.button(key="lab_add").click()
-    at = app.run()
+    everything = app.at.multiselect(key="lab_fields").options
 
-    assert "trigger" in " ".join(one.value for one in at.error)
+    app.at.text_input(key="lab_field_search").set_value("步骤")
+    found = app.run().multiselect(key="lab_fields").options
+
+    assert field_name("strategies") in found
+    assert 0 < len(found) < len(everything)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "to", "step", "tried_with"),
+    [
+        ("trigger_ratio", 0.5, 0.7, 0.1, [0.5, 0.6, 0.7]),
+        ("trigger_ratio", None, 0.7, None, [None]),
+        ("importance_threshold", 1.0, 2.0, 0.5, [1.0, 1.5, 2.0]),
+        ("min_messages", 4, 6, 1, [4, 5, 6]),
+        ("recent_ratio", 0.00001, None, None, [0.00001]),
+        ("strategies", ["truncate"], None, None, [["truncate"]]),
+        ("fold_as", "truncation", None, None, ["truncation"]),
+    ],
+)
+def test_a_field_stands_for_its_value_or_for_those_of_its_range(
+    name: str, value: JsonValue, to: float | None, step: float | None, tried_with: list[JsonValue]
+) -> None:
+    field = field_named(name)
+    assert field is not None
+
+    assert choice_of(field, value, to, step) == (name, tried_with)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

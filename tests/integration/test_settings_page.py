@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import AllowedCode
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.store.values import Scope
-from dashboard import services
-from dashboard.texts import Language, languages, translate
+from dashboard import policy_saving, services
+from dashboard.texts import Language, about, languages, translate
 from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard, rendered
 
 USABLE = WINDOW_TOKENS - 200  # the model of these tests writes at most 200 tokens
@@ -633,7 +633,7 @@ def test_several_get_the_same_at_once(app: Dashboard) -> None:
     at.button(key="settings_assign_save").click().run()
     app.check()
 
-    assert at.success[0].value == "Set for 2."
+    assert at.success[0].value == "Set for group team (1 user), Ben."
     given = {"name": "dual-threshold", "upper_tokens": 40_000, "counting": "tiktoken"}
     for scope in (Scope(kind="group", owner="team"), Scope(kind="user", owner="ben")):
         assert overrides(app, scope) == given
@@ -650,8 +650,61 @@ def test_what_several_got_is_taken_back_for_all_each_to_its_own_former_values(
     at.button(key="settings_assign_undo").click().run()
     app.check()
 
-    assert at.success[0].value == "Undone for 2."
+    assert not at.success
     assert (overrides(app, team), overrides(app, ben)) == ({"fresh_turns": 3}, {})
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_save_can_be_taken_back_after_the_tab_was_reloaded(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch, language: Language
+) -> None:
+    _, team, ben = assigned_to_two(app)
+    app.engine.save_policy(MINE, {"fresh_turns": 7})  # nothing of this page
+
+    again = Dashboard(app.model, monkeypatch)
+    at = opened(again, "assigning", language)
+    told = [one.value for one in at.success]
+    who = translate("settings.whom.group_of_one", language, owner="team")
+    between = about(language).between_words
+    assert told == [translate("settings.assign.done", language, who=f"{who}{between}Ben")]
+    at.button(key="settings_assign_undo").click().run()
+    again.check()
+
+    assert (overrides(app, team), overrides(app, ben)) == ({"fresh_turns": 3}, {})
+    assert not at.success
+    assert overrides(app) == {"fresh_turns": 7}
+
+
+def test_the_last_save_of_the_form_can_be_taken_back_after_a_reload_and_for_a_day(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(app)
+    typed(app, "fresh_turns", 5)
+    typed(app, "fresh_turns", 6)
+
+    again = Dashboard(app.model, monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(policy_saving, "UNDO_FOR", timedelta())
+        assert opened(again).button(key="settings_undo").disabled
+    opened(again).button(key="settings_undo").click().run()
+    again.check()
+
+    assert overrides(app) == {"fresh_turns": 5}
+    assert again.at.button(key="settings_undo").disabled
+
+
+def test_what_is_set_for_many_names_groups_with_their_users(app: Dashboard) -> None:
+    for number in range(30):
+        app.engine.create_user(f"u{number}", name=f"User {number}", group="support")
+    at = opened(app, "assigning")
+
+    at.multiselect(key="settings_assign_who").set_value(["group:support"]).run()
+    assert at.button(key="settings_assign_save").label == "Set for group support (30 users)"
+    many = [f"user:u{number}" for number in range(6)]
+    at.multiselect(key="settings_assign_who").set_value(["group:support", *many]).run()
+    assert at.button(key="settings_assign_save").label == (
+        "Set for group support (30 users), User 0, User 1, User 2, User 3, 2 more"
+    )
 
 
 def test_nobody_is_taken_back_once_one_of_several_was_changed_again(app: Dashboard) -> None:

@@ -10,13 +10,12 @@ from ctxcore.gateway.values import Connection
 from ctxcore.litellm_loading import load_litellm
 from ctxcore.tokens.catalog import READER_WINDOWS
 from dashboard.chat_page.model_picker import (
-    KeyState,
     connected,
-    key_line,
     known_of,
     price_line,
     window_line,
 )
+from dashboard.keys import KeyState, key_text
 
 NOTHING = ModelCatalog()
 WORKSHOP = Connection(
@@ -31,14 +30,14 @@ def test_the_variable_of_a_key_is_named_and_the_key_is_not(
     known = known_of("openai/gpt-4o-mini", NOTHING)
 
     assert known.key == KeyState(variable="OPENAI_API_KEY", is_set=True)
-    assert "OPENAI_API_KEY is set" in key_line(known).replace("\\", "")
-    assert "secret" not in key_line(known) + repr(known)
+    assert "OPENAI_API_KEY is set" in key_text(known.key).replace("\\", "")
+    assert "secret" not in key_text(known.key) + repr(known)
 
 
 def test_a_missing_key_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
 
-    line = key_line(known_of("claude-sonnet-4-5", NOTHING)).replace("\\", "")
+    line = key_text(known_of("claude-sonnet-4-5", NOTHING).key).replace("\\", "")
 
     assert "ANTHROPIC_API_KEY is not set" in line
     assert "start" in line

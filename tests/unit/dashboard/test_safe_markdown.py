@@ -109,8 +109,21 @@ def test_making_safe_loses_no_words(text: str) -> None:
 def test_a_label_is_one_short_line_without_markdown() -> None:
     label = plain_label("**Bold**\n![x](http://x)", max_chars=60)
 
-    assert label == r"\*\*Bold\*\* \!\[x\]\(http\://x\)"
+    assert label == "\\*\\*Bold\\*\\* \\!\\[x\\]\\(http\\:\u2060//x\\)"
     assert len(plain_label("word " * 100, max_chars=20)) == 20
+
+
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        ("get https://a.example/b", "get https:\u2060//a.example/b"),
+        ("WWW.a.example", "WWW\u2060.a.example"),
+        ("to ana@a.example", "to ana@\u2060a.example"),
+        ("at 10:30, a@b, a//b", "at 10:30, a@b, a//b"),
+    ],
+)
+def test_an_address_in_a_label_is_no_link(text: str, broken: str) -> None:
+    assert plain_label(text).replace("\\", "") == broken
 
 
 def test_marked_words_are_highlighted_and_all_else_is_as_typed() -> None:

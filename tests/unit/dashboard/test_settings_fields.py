@@ -359,7 +359,7 @@ def test_users_and_groups_can_be_chosen_together() -> None:
         ("is_shadow", True, "yes"),
         ("counting", "chars/2.5", "characters ÷ 2.5"),
         ("keep_turns", [2, 1], "2, 1"),
-        ("strategies", ("keep_turns",), "('keep_turns',)"),
+        ("strategies", ("keep_turns",), "keep_turns"),
     ],
 )
 def test_a_value_is_told_in_words(name: str, value: object, told: str) -> None:

@@ -9,7 +9,8 @@ import pytest
 from ctxcore.csv_text import to_csv
 from ctxcore.gateway.values import Connection
 from ctxcore.store.values import UserInfo
-from dashboard.settings.connections import has_key, with_connection
+from dashboard.keys import KeyState, key_state, key_text
+from dashboard.settings.connections import with_connection
 from dashboard.settings.users import is_last_operator
 from dashboard.widgets import Row
 
@@ -46,12 +47,12 @@ def test_what_cannot_be_a_connection_is_refused(connection: Connection, problem:
 
 def test_only_whether_the_key_is_set_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     keyed = Connection(name="k", model="m", key_env="CTXCORE_TEST_KEY")
-    assert has_key(keyed) is False
+    assert key_state("m", keyed) == KeyState(variable="CTXCORE_TEST_KEY")
 
     monkeypatch.setenv("CTXCORE_TEST_KEY", "secret")
 
-    assert has_key(keyed) is True
-    assert has_key(WORK) is None
+    assert key_state("m", keyed) == KeyState(variable="CTXCORE_TEST_KEY", is_set=True)
+    assert "secret" not in key_text(key_state("m", keyed))
 
 
 def test_the_last_operator_stays() -> None:

@@ -8,7 +8,13 @@ import plotly.graph_objects as go
 import pytest
 
 from dashboard.compactions_page.detail import before_and_after
-from dashboard.usage.charts import Line, estimate_against_provider, stacked_turns, where_tokens_went
+from dashboard.usage.charts import (
+    Line,
+    estimate_against_provider,
+    limit_marks,
+    stacked_turns,
+    where_tokens_went,
+)
 from dashboard.usage.rows import Bar, Compared, Share
 from dashboard.widgets import Figure
 from dashboard.window_chart import SEGMENT_COLORS
@@ -45,6 +51,19 @@ def test_limits_are_lines_with_their_number() -> None:
 
     assert [shape.y0 for shape in figure.layout.shapes] == [80]
     assert figure.layout.annotations[0].text == "Trigger 80"
+
+
+def test_names_of_close_limits_stand_side_by_side() -> None:
+    lines = [Line(name=str(tokens), tokens=tokens) for tokens in (600, 980, 1_000, 990)]
+
+    labels = cast("list[dict[str, Any]]", limit_marks(lines, 900)["annotations"])
+
+    assert [(mark["y"], mark["x"]) for mark in labels] == [
+        (1_000, 1.0),
+        (990, 0.5),
+        (980, 0.0),
+        (600, 1.0),
+    ]
 
 
 def test_a_limit_far_above_every_bar_is_not_drawn() -> None:

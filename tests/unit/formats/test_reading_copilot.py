@@ -60,6 +60,23 @@ def test_answers_with_thinking_and_results() -> None:
     assert ("duplicate", 1) in found.ignored
 
 
+def test_older_versions_kept_chat_messages() -> None:
+    function: JsonObject = {"name": "bash", "arguments": "{}"}
+    messages: list[JsonValue] = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "tool_calls": [{"id": "c", "function": function}]},
+        {"role": "tool", "tool_call_id": "c", "content": "x"},
+        {"role": "narrator", "content": "no"},
+    ]
+    found = read({"sessionId": "s-0", "chatMessages": messages, "timeline": []})
+
+    assert (found.id, shape(found)) == (
+        "s-0",
+        ["user: go", "assistant:  +bash(c {})", "tool(c): x"],
+    )
+    assert len(found.problems) == 1
+
+
 def test_sub_agents_are_conversations_of_their_own() -> None:
     main, agent = read_all(
         START,
@@ -72,6 +89,33 @@ def test_sub_agents_are_conversations_of_their_own() -> None:
     assert shape(main)[1:] == ['assistant:  +bash(task {"n":1})', "tool(task): explored"]
     assert shape(agent) == ["assistant: I explore"]
     assert (agent.id, agent.parent_id) == ("task", "s-1")
+
+
+def test_events_that_were_taken_back_are_a_left_branch() -> None:
+    found = read(
+        START,
+        {**event("user.message", content="one"), "id": "1"},
+        {**event("user.message", content="two"), "id": "2"},
+        {**event("assistant.message", content="2"), "id": "3"},
+        event("session.snapshot_rewind", upToEventId="2"),
+        {**event("user.message", content="three"), "id": "4"},
+        event("session.snapshot_rewind", eventIds=["1"]),
+    )
+
+    assert shape(found) == ["user: three"]
+    assert ("left branch", 3) in found.ignored
+
+
+def test_a_call_that_no_answer_requests_is_read_from_its_start() -> None:
+    found = read(
+        START,
+        event("user.message", content="go"),
+        event("tool.execution_start", toolCallId="a", toolName="bash", arguments={"n": 1}),
+        result("a", "A"),
+    )
+
+    assert shape(found)[1:] == ['assistant:  +bash(a {"n":1})', "tool(a): A"]
+    assert not found.repairs
 
 
 def test_a_compaction_and_one_that_failed() -> None:

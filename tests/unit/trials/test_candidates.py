@@ -159,11 +159,17 @@ def test_several_ranges_stand_for_all_combinations() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["trigger_ratio", "=3", "trigger_ratio=", "trigger_ratio=0.9..0.5", "min_messages=a..b"]
+    "text", ["trigger_ratio", "=3", "trigger_ratio=", "min_messages=a..b", "min_messages=1..inf"]
 )
 def test_what_changes_no_field_is_refused_with_what_to_write(text: str) -> None:
     with pytest.raises(TrialError, match=r"LOW\.\.HIGH"):
         parse_assignments([text])
+
+
+@pytest.mark.parametrize("range_", ["0.9..0.5", "0.5..0.5", "0.5..0.9:0", "0.5..0.9:-0.1"])
+def test_a_range_that_does_not_rise_is_refused(range_: str) -> None:
+    with pytest.raises(TrialError, match="ends above its start"):
+        parse_assignments([f"trigger_ratio={range_}"])
 
 
 @pytest.mark.parametrize(
