@@ -5,14 +5,14 @@ Its calls have no ids, and most transcripts hold no results; those there are fol
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final, cast
 
 from ctxcore.errors import MessageError
 from ctxcore.formats.building import TranscriptBuilder
-from ctxcore.formats.claude_entries import to_messages
+from ctxcore.formats.claude_blocks import read_blocks
 from ctxcore.formats.fields import file_stem, object_at, text_at
 from ctxcore.formats.records import Problem, Record, Records
 from ctxcore.formats.values import Format, Transcript
@@ -23,8 +23,6 @@ from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _SUBAGENTS: Final = "subagents"
 _QUERY: Final = ("<user_query>", "</user_query>")
-_BLOCKS: Final[Mapping[str, str]] = {"tool_call": "tool_use", "text": "text"}
-"""Names of blocks in Claude's form, `-` being `_`."""
 
 
 def _is_cursor(records: Records) -> bool:
@@ -78,35 +76,16 @@ class _Reader:
         else:
             self.builder.model = text_at(raw, "model") or self.builder.model
             content = cast("JsonValue", object_at(raw, "message").get("content"))
-            self._read(raw, content, line)
+            self._read({"role": raw.get("role"), "content": content}, line)
 
-    def _read(self, raw: JsonObject, content: JsonValue, line: int | None) -> None:
-        blocks = content if isinstance(content, list) else [content]
-        named = [found for block in blocks if (found := self._block(block)) is not None]
-        said: JsonObject = {"role": raw.get("role"), "content": [*named]}
-        names = [text_at(block, "name") for block in named if type_of(block) == "tool_result"]
+    def _read(self, said: JsonObject, line: int | None) -> None:
         try:
-            messages = to_messages(said)
+            messages = read_blocks(self.builder, said)
         except MessageError as error:
             self.builder.problem(error.reason, line=line)
             return
-        if not messages:
-            self.builder.ignore(f"blank {text_at(raw, 'role') or 'message'}")
-        for nth, message in enumerate(messages):
-            self._add(message, names[nth] if nth < len(names) else None, line)
-
-    def _block(self, block: JsonValue) -> JsonObject | None:
-        """A block under the name that Claude has for it; of an unknown one its text."""
-        if not isinstance(block, dict):
-            return {"type": "text", "text": block} if isinstance(block, str) else None
-        kind = type_of(block).replace("-", "_")
-        kind = _BLOCKS.get(kind, kind)
-        if kind in ("text", "tool_use", "tool_result", "thinking", "image"):
-            return {**block, "type": kind}
-        if text := text_at(block, "text"):
-            return {"type": "text", "text": text}
-        self.builder.ignore(kind or "block")
-        return None
+        for message, name in messages:
+            self._add(message, name, line)
 
     def _add(self, message: Message, name: str | None, line: int | None) -> None:
         """Adds a message; a result that names no known call is that of the first open one."""

@@ -16,7 +16,7 @@ from ctxcore.errors import MessageError
 from ctxcore.formats.beside import object_beside
 from ctxcore.formats.branches import Link, active_branch
 from ctxcore.formats.building import TranscriptBuilder
-from ctxcore.formats.claude_entries import to_messages
+from ctxcore.formats.claude_blocks import read_blocks
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
 from ctxcore.formats.records import Problem, Record, Records
 from ctxcore.formats.values import Format, RecordedCompaction, Transcript
@@ -53,7 +53,7 @@ def _is_stored(value: JsonObject) -> bool:
     """Whether this is the head of a stored session, or a message with Claude's blocks."""
     kind = value.get("type")
     if kind == "session_start":
-        return any(isinstance(value.get(key), str) for key in ("id", "title", "cwd"))
+        return any(key in value for key in ("id", "title", "cwd", "session"))
     message = object_at(value, "message")
     content = message.get("content")
     blocks = content if isinstance(content, list) else []
@@ -129,7 +129,7 @@ def _stored(records: Records) -> Transcript:
     head = next((entry.raw for entry in entries if entry.kind == "session_start"), {})
     builder.model = builder.model or _model(records.path)
     return builder.build(
-        id=text_at(head, "id"),
+        id=text_at(head, "id") or text_at(object_at(head, "session"), "id"),
         titles=[text_at(head, "sessionTitle", "title")],
         parent_id=text_at(head, "parent", "callingSessionId", "parentSessionId"),
     )
@@ -152,13 +152,11 @@ def _read_message(
     builder: TranscriptBuilder, message: JsonObject, entry: _Entry, time: datetime | None
 ) -> None:
     try:
-        messages = to_messages(message)
+        messages = read_blocks(builder, message)
     except MessageError as error:
         builder.problem(error.reason, line=entry.line)
         return
-    if not messages:
-        builder.ignore(f"blank {text_at(message, 'role') or 'message'}")
-    for found in messages:
+    for found, _ in messages:
         key = text_at(message, "id") or f"line {entry.line}"
         builder.add(found, key=key, time=time, line=entry.line)
     builder.model = text_at(message, "model") or builder.model

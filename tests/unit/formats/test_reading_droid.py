@@ -47,6 +47,20 @@ def test_a_stored_session_with_a_compaction() -> None:
     assert dict(found.ignored) == {"todo_state": 1}
 
 
+def test_other_names_of_blocks_and_heads() -> None:
+    thought: JsonObject = {"type": "thinking", "text": "hm"}
+    found = read(
+        {"type": "session_start", "session": {"id": "s-9"}},
+        TALK[0],
+        entry("2", "1", "assistant", thought, {**CALL, "type": "tool-use"}, {"type": "chart"}),
+        TALK[2],
+    )
+
+    assert shape(found) == ["user: go", 'assistant:  +Execute(c {"n": 1})', "tool(c): A"]
+    assert (found.messages[1].reasoning, found.id) == ("hm", "s-9")
+    assert dict(found.ignored) == {"chart": 1}
+
+
 def test_the_branch_of_the_last_message_is_read() -> None:
     found = read(
         HEAD, *TALK, entry("4", "3", "user", text("no")), entry("5", "3", "user", text("yes"))
