@@ -13,6 +13,7 @@ from typing import Final, cast
 from ctxcore.errors import MessageError
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.claude_blocks import read_blocks
+from ctxcore.formats.cursor_run import is_run_event, read_run
 from ctxcore.formats.fields import file_stem, object_at, text_at
 from ctxcore.formats.records import Problem, Record, Records
 from ctxcore.formats.values import Format, Transcript
@@ -27,7 +28,8 @@ _QUERY: Final = ("<user_query>", "</user_query>")
 
 def _is_cursor(records: Records) -> bool:
     values = [value for value in records.values if isinstance(value, dict)]
-    return records.layout != "list" and any(map(_is_message, values))
+    is_one = any(_is_message(value) or is_run_event(value) for value in values)
+    return records.layout != "list" and is_one
 
 
 def _is_message(value: JsonObject) -> bool:
@@ -41,18 +43,23 @@ def _is_message(value: JsonObject) -> bool:
 
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
-    reader = _Reader(records.name)
-    for record in records:
-        reader.read(record)
-    transcript = reader.builder.build(
-        id=file_stem(records.name),
-        titles=reader.queries,
-        parent_id=_parent_id(records.path),
-    )
+    values = [value for value in records.values if isinstance(value, dict)]
+    transcript = read_run(records) if any(map(is_run_event, values)) else _transcript(records)
     if transcript.messages:
         yield transcript
     else:
         yield from transcript.problems
+
+
+def _transcript(records: Records) -> Transcript:
+    reader = _Reader(records.name)
+    for record in records:
+        reader.read(record)
+    return reader.builder.build(
+        id=file_stem(records.name),
+        titles=reader.queries,
+        parent_id=_parent_id(records.path),
+    )
 
 
 class _Reader:

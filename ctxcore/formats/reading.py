@@ -21,6 +21,7 @@ from ctxcore.registries import At, Registry
 FORMATS: Registry[Format] = Registry(
     "transcript format",
     {
+        "cursor": At("ctxcore.formats.cursor:CURSOR"),  # its runs look like Claude Code's
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
         "codex": At("ctxcore.formats.codex:CODEX"),
         "droid": At("ctxcore.formats.droid:DROID"),  # pi's entries look like its messages
@@ -31,7 +32,6 @@ FORMATS: Registry[Format] = Registry(
         "grok": At("ctxcore.formats.grok:GROK"),
         "opencode": At("ctxcore.formats.opencode:OPENCODE"),
         "kimi": At("ctxcore.formats.kimi:KIMI"),
-        "cursor": At("ctxcore.formats.cursor:CURSOR"),
         "hermes": At("ctxcore.formats.hermes:HERMES"),
         "antigravity": At("ctxcore.formats.antigravity:ANTIGRAVITY"),
         "openai": At("ctxcore.formats.openai_chat:OPENAI_CHAT"),  # last: it asks for least

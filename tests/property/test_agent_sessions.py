@@ -119,6 +119,7 @@ def _places(value: JsonValue) -> list[tuple[JsonObject | list[JsonValue], str | 
 
 CASES: list[tuple[str, list[JsonObject]]] = [
     *FILES.items(),
+    ("cursor", [*cursor.RUN]),
     ("kimi", [*kimi.CLI]),
     ("droid", [*droid.RUN, droid.event("completion", finalText="done")]),
 ]

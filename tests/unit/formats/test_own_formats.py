@@ -68,10 +68,11 @@ def test_a_file_of_no_format_is_told_which_there_are() -> None:
 
 def test_it_may_be_asked_first() -> None:
     greedy = Format(name="greedy", label="all", matches=lambda _: True, read=read_diary)
-    register_format(greedy, before="claude-code")
+    before = next(iter(FORMATS))
+    register_format(greedy, before=before)
 
     first, second, *_, last_but_one, last = FORMATS
-    assert (first, second, last_but_one, last) == ("greedy", "claude-code", "diary", "openai")
+    assert (first, second, last_but_one, last) == ("greedy", before, "diary", "openai")
 
 
 def test_there_is_a_format_to_stand_before() -> None:

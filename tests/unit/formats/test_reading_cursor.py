@@ -92,3 +92,62 @@ def test_broken_lines_are_named_and_the_others_read() -> None:
 
 def test_a_transcript_without_messages_is_refused_by_name() -> None:
     assert "a Cursor transcript" in refusal(said("user"), said("assistant"))
+
+
+def event(kind: str, **fields: JsonValue) -> JsonObject:
+    return {"type": kind, "session_id": "r-1", **fields}
+
+
+def ran(call_id: str, subtype: str, **call: JsonValue) -> JsonObject:
+    return event("tool_call", subtype=subtype, call_id=call_id, tool_call=call)
+
+
+def spoken(role: str, words: str) -> JsonObject:
+    return event(role, message={"role": role, "content": [text(words)]})
+
+
+ARGS: JsonObject = {"args": {"n": 1}}
+FOUND: JsonObject = {"success": {"content": "A"}}
+RUN = (
+    event("system", subtype="init", model="m-1"),
+    spoken("user", "go"),
+    event("thinking", subtype="delta", text="h"),
+    event("thinking", subtype="delta", text="m"),
+    spoken("assistant", "I look"),
+    ran("a", "started", readToolCall=ARGS),
+    ran("a", "completed", readToolCall={**ARGS, "result": FOUND}),
+    spoken("assistant", "done"),
+    event("result", result="I lookdone"),
+)
+
+
+def test_a_run_with_calls_that_end() -> None:
+    found = read(*RUN)
+
+    assert shape(found) == [
+        "user: go",
+        'assistant: I look +read(a {"n":1})',
+        "tool(a): A",
+        "assistant: done",
+    ]
+    assert found.messages[1].reasoning == "hm"
+    assert (found.format, found.id, found.model) == ("cursor", "r-1", "m-1")
+    assert dict(found.ignored) == {"result": 1, "system": 1}
+
+
+def test_calls_of_a_run_in_other_forms_and_broken_events() -> None:
+    function: JsonObject = {"name": "ask", "arguments": "{}"}
+    found = read(
+        *RUN[:2],
+        ["x"],
+        event("user"),
+        ran("b", "completed", function=function, result="B"),
+        ran("c", "completed", readToolCall={**ARGS, "result": {"error": "no"}}),
+    )
+
+    assert shape(found)[2:] == [
+        "tool(b): B",
+        'assistant:  +read(c {"n":1})',
+        'tool(c): {"error":"no"}',
+    ]
+    assert [problem.line for problem in found.problems] == [3, 4]
