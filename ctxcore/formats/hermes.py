@@ -33,7 +33,8 @@ def _is_session(value: JsonObject) -> bool:
     """Whether this is a session with its messages, as it is kept or exported."""
     if not isinstance(value.get("messages"), list):
         return False
-    is_kept = isinstance(value.get("session_id"), str) and any(key in value for key in _OWN)
+    own = [key for key in _OWN if key in value]
+    is_kept = isinstance(value.get("session_id"), str) and len(own) >= 2
     is_exported = isinstance(value.get("source"), str) and "started_at" in value
     return is_kept or (is_exported and isinstance(value.get("id"), str))
 

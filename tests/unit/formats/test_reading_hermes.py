@@ -30,6 +30,7 @@ SESSION: JsonObject = {
     "session_id": "s-1",
     "model": "m-1",
     "platform": "cli",
+    "session_start": "2026-03-01T10:00:00",
     "system_prompt": "be brief",
     "tools": [TOOL],
     "messages": TALK,
