@@ -145,6 +145,8 @@ class SessionRow(Row, table=True):
     """What contexts recalled for requests under the active compaction; None if there is nothing."""
     rule_edits: list[list[object]] | None = Field(sa_type=JsonText)
     """A copy of the edits of rules that are in force; None if there are none."""
+    staged_at: datetime | None = Field(sa_type=UtcTime)
+    """When its import began, until it is complete; None: it can be seen."""
 
 
 class MessageRow(Row, table=True):

@@ -6,7 +6,7 @@ Estimates carry a `≈`, exact numbers do not.
 from __future__ import annotations
 
 from ctxcore.budget import TokenBudget
-from ctxcore.tokens.costs import dollars_text
+from ctxcore.tokens.costs import dollars_text, tokens_text
 from dashboard.texts import t
 
 
@@ -36,13 +36,7 @@ def _error(ratio: float) -> str:
 
 def short_tokens(value: int | None) -> str:
     """A number of tokens in few characters, e.g. `12.3k`."""
-    if value is None:
-        return t("common.unknown")
-    for size, unit in ((1_000_000, "M"), (1_000, "k")):
-        if abs(value) >= size:
-            figures = f"{value / size:.1f}".removesuffix(".0")
-            return f"{figures}{unit}"
-    return str(value)
+    return t("common.unknown") if value is None else tokens_text(value)
 
 
 def percent(part: float | None, whole: float | None) -> str:

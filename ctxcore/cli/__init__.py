@@ -12,10 +12,12 @@ import typer
 
 from ctxcore import __version__
 from ctxcore.cli.alerts import run_alerts
+from ctxcore.cli.autopsying import run_autopsy
 from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
 from ctxcore.cli.fitting import run_fit
+from ctxcore.cli.formats import run_formats
 from ctxcore.cli.health import run_health
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.output import print_error
@@ -65,11 +67,13 @@ def _main(
 
 app.command("serve")(run_serve)
 app.command("inspect")(run_inspect)
+app.command("autopsy")(run_autopsy)
 app.command("fit")(run_fit)
 app.command("compact")(run_compact)
 app.command("compare")(run_compare)
 app.command("replay")(run_replay)
 app.command("compress")(run_compress)
+app.command("formats")(run_formats)
 app.command("sessions")(run_sessions)
 app.command("expand")(run_expand)
 app.command("recall")(run_recall)

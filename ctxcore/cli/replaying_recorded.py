@@ -17,10 +17,10 @@ from ctxcore.cli.tables import add_row, bullets, facts, make_table, section
 from ctxcore.policy.values import Policy
 
 if TYPE_CHECKING:
-    from ctxcore.formats.values import RecordedCompaction, Transcript
+    from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
     from ctxcore.replay.losses import NeededFact
-    from ctxcore.replay.recorded import FoldAccount, RecordedFold
+    from ctxcore.replay.recorded import FoldAccount
 
 MINOR_FACTS = "dates and bare numbers that nobody used again"
 _MOST_LOST = 8  # chosen, as the next: one compaction fits a screen; `--json` has all
@@ -58,48 +58,20 @@ def run_recorded(
 
 def _account_for(transcript: Transcript, presets: Sequence[str], model: str | None) -> Accounted:
     from ctxcore.compaction.simulation import Recording
+    from ctxcore.formats.folds import recorded_folds
     from ctxcore.replay.recorded import account_for_folds
 
     about = About.of(transcript, model)
     if not transcript.compactions:
         return Accounted(about=about, accounts=())
     recording = Recording(transcript.messages, model=about.model, tools=transcript.tools)
-    folds = _recorded_folds(transcript, about.model)
+    folds = recorded_folds(transcript, about.model)
     accounts = [
         (name, account)
         for name in presets
         for account in account_for_folds(recording, folds, Policy.preset(name))
     ]
     return Accounted(about=about, accounts=tuple(accounts))
-
-
-def _recorded_folds(transcript: Transcript, model: str | None) -> list[RecordedFold]:
-    """The compactions of `transcript` with the size of the context right after each.
-
-    The size is the provider's count of the next call, less the system prompt and tool definitions
-    that the file does not hold: the excess of its first call over the messages before it.
-    """
-    from ctxcore.formats.report import usage_report
-    from ctxcore.replay.recorded import RecordedFold
-    from ctxcore.tokens.count import counter_for
-
-    hidden = usage_report(transcript, counter_for(model)).unattributed_tokens or 0
-
-    def context_tokens(made: RecordedCompaction) -> int | None:
-        sizes = (one.total_input_tokens for one in transcript.usage if one.after >= made.at)
-        size = next((size for size in sizes if size), None)
-        return None if size is None else max(0, size - hidden)
-
-    return [
-        RecordedFold(
-            at=made.at,
-            summary=made.summary,
-            before_tokens=made.before_tokens,
-            context_tokens=context_tokens(made),
-            trigger=made.trigger,
-        )
-        for made in transcript.compactions
-    ]
 
 
 def _document(accounted: Accounted) -> JsonObject:

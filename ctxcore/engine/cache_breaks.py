@@ -10,14 +10,12 @@ from dataclasses import replace
 
 from ctxcore.assembly.context import Context
 from ctxcore.engine.services import CallTarget
+from ctxcore.engine.transcripts import recorded_usage
+from ctxcore.formats.cache_breaks import break_between
 from ctxcore.messages.canonical import digest_of_texts, to_ordered
 from ctxcore.reasons.codes import BreakCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import CallInfo, CompactionInfo
-
-_REUSED_RATIO = 0.5  # chosen: what is sent anew in a turn is far less, a lost prefix is nearly all
-_SHORT_MINUTES = 5  # how long providers keep a prefix, unless it is paid for an hour
-_HOUR_MINUTES = 60
 
 
 def with_front(call: CallInfo, context: Context, target: CallTarget) -> CallInfo:
@@ -45,17 +43,8 @@ def break_seen(before: CallInfo, call: CallInfo, *, is_compacted: bool) -> Reaso
     """
     if call.cache_break is not None or call.cached_tokens is None or not before.input_tokens:
         return call.cache_break
-    was_cached = (before.cached_tokens or 0) + (before.cache_write_tokens or 0)
-    if not was_cached or call.cached_tokens >= before.input_tokens * _REUSED_RATIO:
-        return None
-    if is_compacted:
-        return BreakCode.COMPACTION()
-    if before.model != call.model:
-        return BreakCode.MODEL()
-    minutes = (call.created_at - before.created_at).total_seconds() / 60
-    if minutes > (_HOUR_MINUTES if before.cache_hour_tokens else _SHORT_MINUTES):
-        return BreakCode.EXPIRED(minutes=round(minutes))
-    return BreakCode.OTHER()
+    usages = (recorded_usage(before), recorded_usage(call))
+    return break_between(*usages, is_compacted=is_compacted)
 
 
 def _cause(before: CallInfo, call: CallInfo, active: CompactionInfo | None) -> Reason | None:

@@ -103,6 +103,7 @@ from ctxcore.tokens.count import counter_for
 Content = str | Mapping[str, object] | Message
 
 KEPT_AFTER_DELETE = timedelta(days=30)  # chosen: time to notice a mistake
+KEPT_WHILE_STAGED = timedelta(hours=1)  # without a write; chosen: far longer than any one takes
 _PATIENCE_SECONDS = 60.0  # for a background compaction; chosen: longer than a summary takes
 
 
@@ -332,8 +333,13 @@ class ContextEngine:
         self._store.purge(session_id)
 
     def purge_expired(self) -> list[str]:
-        """Erases the sessions that were deleted more than 30 days ago; returns their ids."""
-        return self._store.purge_deleted(before=self._services.clock() - KEPT_AFTER_DELETE)
+        """Erases what was deleted more than 30 days ago, or was left by an import that was killed.
+
+        Returns the ids of the sessions.
+        """
+        now = self._services.clock()
+        left = self._store.purge_staged(before=now - KEPT_WHILE_STAGED)
+        return [*left, *self._store.purge_deleted(before=now - KEPT_AFTER_DELETE)]
 
     def due_sessions(
         self, *, everybody: bool = False, instead: tuple[Scope, int | None] | None = None

@@ -138,8 +138,9 @@ class Exchange:
             model=transcript.model,
             origin=transcript.format,
             tools=transcript.tools,
+            is_staged=True,
         )
-        with self._importing(session):
+        with self._staged(session):
             self._append(session, transcript.messages, transcript.times, on_progress)
             self._services.store.record_calls(list(self._recorded_calls(session, transcript)))
             self._record_compactions(session, transcript)
@@ -153,9 +154,10 @@ class Exchange:
             model=model if isinstance(model, str) else None,
             origin=str(file.head.get("origin", "import")),
             tools=[tool for tool in listed if isinstance(tool, dict)],
+            is_staged=True,
         )
         store, now = self._services.store, self._services.clock()
-        with self._importing(session):
+        with self._staged(session):
             if file.settings:
                 scope = Scope(kind="session", owner=session.id)
                 store.save_policy(scope, file.settings, by=self._services.user_id, at=now)
@@ -183,10 +185,14 @@ class Exchange:
         return store.session(session.id)
 
     @contextmanager
-    def _importing(self, session: SessionInfo) -> Iterator[None]:
-        """Erases the session if writing it fails, else makes it searchable."""
+    def _staged(self, session: SessionInfo) -> Iterator[None]:
+        """Shows the session once it is written whole, and makes it searchable; else erases it.
+
+        What a killed process leaves is in no list, and erased later.
+        """
         try:
             yield
+            self._services.store.publish(session.id)
         except BaseException:
             self._services.store.purge(session.id)
             raise

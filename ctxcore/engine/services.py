@@ -192,8 +192,9 @@ class EngineServices:
         model: str | None = None,
         origin: str = "chat",
         tools: Sequence[JsonObject] = (),
+        is_staged: bool = False,
     ) -> SessionInfo:
-        """Creates an empty session of the user."""
+        """Creates an empty session of the user; a staged one is seen once it is published."""
         return self.store.create_session(
             self.new_id(),
             user_id=self.user().id,
@@ -202,6 +203,7 @@ class EngineServices:
             model=model,
             origin=origin,
             tools=tools,
+            is_staged=is_staged,
         )
 
     def effective_policy(

@@ -17,7 +17,7 @@ def transcript_of(
     compactions: Iterable[ImportedCompaction] = (),
 ) -> Transcript:
     """The stored session as a file reader would return it."""
-    usage = [_recorded_usage(call) for call in calls if call.seq is not None and call.input_tokens]
+    usage = [recorded_usage(call) for call in calls if call.seq is not None and call.input_tokens]
     return Transcript(
         id=session.id,
         title=session.title,
@@ -32,7 +32,8 @@ def transcript_of(
     )
 
 
-def _recorded_usage(call: CallInfo) -> RecordedUsage:
+def recorded_usage(call: CallInfo) -> RecordedUsage:
+    """The usage of a stored call as the reader of a file returns it."""
     cached, written = call.cached_tokens or 0, call.cache_write_tokens or 0
     return RecordedUsage(
         call_id=call.id,

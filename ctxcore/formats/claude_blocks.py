@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from ctxcore.formats.building import TranscriptBuilder
-from ctxcore.formats.claude_entries import to_messages
 from ctxcore.formats.fields import text_at
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import type_of
-from ctxcore.messages.values import Message
+from ctxcore.messages.shapes.anthropic import message_of_blocks, tool_message
+from ctxcore.messages.values import Message, Reasoning, Text
 
 _KNOWN: Final = (
     *("text", "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"),
@@ -36,12 +37,26 @@ def read_blocks(
             builder.ignore(type_of(block) or "block")
         else:
             found.append(named)
-    messages = to_messages({"role": raw.get("role"), "content": found})
+    messages: list[tuple[Message, str | None]] = [
+        (tool_message(block), text_at(block, "name"))
+        for block in found
+        if isinstance(block, dict) and type_of(block) == "tool_result"
+    ]
+    said = _said(found, is_answer=raw.get("role") == "assistant")
+    messages += [(said, None)] if said.content or said.calls else []
     if not messages:
         builder.ignore(f"blank {text_at(raw, 'role') or 'message'}")
-    results = [block for block in found if type_of(block) == "tool_result"]
-    names = [text_at(block, "name") for block in results if isinstance(block, dict)]
-    return [(one, names[nth] if nth < len(names) else None) for nth, one in enumerate(messages)]
+    return messages
+
+
+def _said(blocks: list[JsonValue], *, is_answer: bool) -> Message:
+    """What the blocks besides results say; only models think and call."""
+    message = message_of_blocks("assistant" if is_answer else "user", blocks)
+    parts = [part for part in message.content if not isinstance(part, Text) or part.text.strip()]
+    if is_answer:
+        return replace(message, content=tuple(parts))
+    kept = tuple(part for part in parts if not isinstance(part, Reasoning))
+    return Message(role="user", content=kept)
 
 
 def _named(block: JsonValue) -> JsonObject | None:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from ctxcore.formats.claude_entries import Entry, Log, assemble, is_message, parse_log
-from ctxcore.formats.fields import file_stem, prompt_texts, text_at, title_of
+from ctxcore.formats.claude_assembly import assemble
+from ctxcore.formats.claude_entries import Entry, Log, is_message, parse_log
+from ctxcore.formats.fields import file_stem, is_prompt, title_of
+from ctxcore.formats.file_messages import planned_messages
 from ctxcore.formats.records import Problem, Record, Records
 from ctxcore.formats.values import Format, Transcript
-from ctxcore.messages.values import JsonValue
 from ctxcore.reasons.storage_problems import FormatCode
 
 _MESSAGE_KINDS = ("user", "assistant", "summary")
@@ -54,8 +55,7 @@ def _parent_places(entries: Sequence[Entry]) -> list[int | None]:
     places: dict[str, int] = {}
     known: list[int | None] = []
     for at, entry in enumerate(entries):
-        named = text_at(entry.record, "parentUuid", "logicalParentUuid")
-        known.append(places.get(named) if named else None)
+        known.append(places.get(entry.parent) if entry.parent else None)
         if entry.uuid:
             places.setdefault(entry.uuid, at)
     is_linked = 2 * sum(place is not None for place in known) > len(entries)
@@ -66,8 +66,7 @@ def _parent_places(entries: Sequence[Entry]) -> list[int | None]:
 
 
 def _assumed_parent(entry: Entry, at: int, is_linked: bool) -> int | None:
-    names_none = "parentUuid" in entry.record and entry.record["parentUuid"] is None
-    begins_anew = is_linked and names_none and entry.is_prompt
+    begins_anew = is_linked and entry.names_no_parent and entry.is_prompt
     return None if begins_anew or at == 0 else at - 1
 
 
@@ -75,25 +74,26 @@ _MAIN = ""
 
 
 def _is_claude_code(records: Records) -> bool:
-    return any(is_message(record) for _, record in _session_records(records.head))
+    return any(is_message(record.value) for record in _session_records(records.head))
 
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
     log = parse_log(_session_records(records))
     yield from log.problems
     for agent, entries in _by_agent(log.entries).items():
-        if (transcript := _transcript(agent, entries, log, records.name)).messages:
+        transcript = _transcript(agent, entries, log, records)
+        if len(transcript.messages):
             yield transcript
 
 
-def _session_records(records: Iterable[Record]) -> Iterator[tuple[int | None, JsonValue]]:
-    """The records with their lines; web sessions have them under `loglines` of one object."""
+def _session_records(records: Iterable[Record]) -> Iterator[Record]:
+    """The records; web sessions have them under `loglines` of one object."""
     for record in records:
         value = record.value
         if isinstance(value, dict) and isinstance(lines := value.get("loglines"), list):
-            yield from ((None, line) for line in lines)
+            yield from (Record(value=line) for line in lines)
         else:
-            yield record.line, value
+            yield record
 
 
 def _by_agent(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
@@ -106,8 +106,8 @@ def _by_agent(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     parents = _parent_places(entries)
     for at, entry in enumerate(entries):
         owner = _MAIN
-        if entry.record.get("isSidechain") is True:
-            owner = text_at(entry.record, "agentId") or _inherited(owners, parents[at], entry, at)
+        if entry.agent_id is not None:
+            owner = entry.agent_id or _inherited(owners, parents[at], entry, at)
         owners.append(owner)
         groups.setdefault(owner, []).append(entry)
     return groups
@@ -118,19 +118,20 @@ def _inherited(owners: Sequence[str], parent: int | None, entry: Entry, at: int)
     return above or entry.uuid or f"agent-{at}"
 
 
-def _transcript(agent: str, entries: Sequence[Entry], log: Log, name: str) -> Transcript:
+def _transcript(agent: str, entries: Sequence[Entry], log: Log, records: Records) -> Transcript:
     branch = _active_branch(entries)
     assembly = assemble(branch)
-    session_id = next((s for e in entries if (s := text_at(e.record, "sessionId"))), None)
-    own_id = agent or session_id or file_stem(name)
-    titles = (*(log.titles if not agent else ()), *prompt_texts(assembly.messages))
+    session_id = next((entry.session_id for entry in entries if entry.session_id), None)
+    own_id = agent or session_id or file_stem(records.name)
+    prompts = [entry.text for entry in branch if entry.kind == "user" and is_prompt(entry.text)]
+    titles = (*(log.titles if not agent else ()), *prompts)
     models = [usage.model for usage in assembly.usage if usage.model]
     return Transcript(
         id=own_id,
         title=title_of(titles, otherwise=own_id),
         format="claude-code",
-        path=name,
-        messages=tuple(assembly.messages),
+        path=records.name,
+        messages=planned_messages(assembly.plans, records),
         times=tuple(assembly.times),
         parent_id=session_id if agent else None,
         model=models[-1] if models else None,

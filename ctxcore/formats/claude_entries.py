@@ -1,107 +1,73 @@
-"""Reads the records of a Claude Code session and assembles them into messages.
+"""Reads the records of a Claude Code session: of each what its place in the session depends on.
 
-The lines of one answer become one message, with the results of its calls right behind it. Blank
-texts are left out, since Anthropic's API refuses them when they are sent back.
+The content of a record is read again when its message is asked for, so that a session of any length
+takes little memory.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+from sys import intern
 from typing import Literal, TypeAlias
 
-from ctxcore.formats.fields import count_at, object_at, text_at, time_at
-from ctxcore.formats.records import Problem
-from ctxcore.formats.values import RecordedCompaction, RecordedUsage
-from ctxcore.messages.shapes.anthropic import message_of_blocks, result_blocks, tool_message
-from ctxcore.messages.values import JsonObject, JsonValue, Message, Reasoning, Role, Text
+from ctxcore.formats.claude_messages import answer_in, result_blocks, user_in
+from ctxcore.formats.fields import object_at, text_at, time_at
+from ctxcore.formats.file_messages import Held, Source
+from ctxcore.formats.provider_usage import anthropic_usage
+from ctxcore.formats.records import Problem, Record
+from ctxcore.formats.values import RecordedUsage
+from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.storage_problems import FileProblem
-
-
-def to_messages(message: JsonObject) -> list[Message]:
-    """A message in Claude's form: the answer, or the tool results and then the user's message."""
-    content = message.get("content")
-    if message.get("role") == "assistant":
-        answer = _message("assistant", content if isinstance(content, list) else [content])
-        return [answer] if answer else []
-    user = _user_message(content)
-    results = [tool_message(block) for block in result_blocks(content)]
-    return [*results, user] if user else results
-
-
-def _user_message(content: JsonValue, *, is_meta: bool = False) -> Message | None:
-    """The content of a user record besides tool results; None if there is none."""
-    message = _message("user", content)
-    parts = [part for part in message.content if not isinstance(part, Reasoning)] if message else []
-    if not parts:
-        return None
-    extra = '{"is_meta":true}' if is_meta else None
-    return Message(role="user", content=tuple(parts), extra=extra)
-
-
-def _message(role: Role, content: JsonValue) -> Message | None:
-    """`content` without tool results and blank texts; None if nothing is left."""
-    message = message_of_blocks(role, content)
-    parts = tuple(p for p in message.content if not isinstance(p, Text) or p.text.strip())
-    return replace(message, content=parts) if parts or message.calls else None
-
 
 EntryKind: TypeAlias = Literal["user", "assistant", "boundary", "summary", "link"]
 
 _TITLE_FIELDS = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _SYNTHETIC = "<synthetic>"  # the model name of messages that the program wrote, e.g. API errors
+_OPENING_CHARS = 400  # of a prompt, for a title
+_NOTHING = Held(None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One record; `content` is that of a user or assistant message."""
+    """One record without its content."""
 
-    line: int | None
     kind: EntryKind
-    record: JsonObject
-    content: JsonValue = None
-
-    @property
-    def uuid(self) -> str | None:
-        """The record's own id."""
-        return text_at(self.record, "uuid")
-
-    @property
-    def message_id(self) -> str | None:
-        """The provider's id of an answer, shared by all of its lines."""
-        return text_at(object_at(self.record, "message"), "id")
-
-    @property
-    def is_meta(self) -> bool:
-        """Whether a program wrote this user message; it was sent to the model too."""
-        return self.record.get("isMeta") is True
+    source: Source
+    """Where its content is."""
+    uuid: str | None
+    """The record's own id."""
+    parent: str | None
+    names_no_parent: bool
+    """Whether it says that there is none before it."""
+    agent_id: str | None
+    """The sub-agent it belongs to, empty if that has no id; None: to the session itself."""
+    session_id: str | None
+    recorded_at: datetime | None
+    message_id: str | None = None
+    """The provider's id of an answer, shared by all of its lines."""
+    is_meta: bool = False
+    """Whether a program wrote this user message; it was sent to the model too."""
+    answered_ids: tuple[str, ...] = ()
+    """The ids of the calls that this record answers; empty text for a missing id."""
+    call_ids: tuple[str, ...] = ()
+    """The ids of the calls in this record."""
+    calls: int = 0
+    """How many calls, those without an id too."""
+    has_message: bool = False
+    """Whether it says, thinks or calls anything, results aside."""
+    text: str = ""
+    """Of a summary all of it, of a prompt its beginning."""
+    usage: RecordedUsage | None = None
+    metadata: Mapping[str, object] | None = None
+    """What a boundary says of its compaction."""
 
     @property
     def is_prompt(self) -> bool:
         """Whether a person wrote this, so that a branch may begin with it."""
         return self.kind == "user" and not self.is_meta and not self.answered_ids
-
-    @property
-    def answered_ids(self) -> list[str]:
-        """The ids of the calls that this record answers; empty text for a missing id."""
-        return [text_at(block, "tool_use_id") or "" for block in self.blocks("tool_result")]
-
-    @property
-    def call_ids(self) -> list[str]:
-        """The ids of the calls in this record."""
-        return [call_id for block in self.blocks("tool_use") if (call_id := text_at(block, "id"))]
-
-    @property
-    def recorded_at(self) -> datetime | None:
-        """The time of the record."""
-        return time_at(self.record, "timestamp")
-
-    def blocks(self, kind: str) -> list[JsonObject]:
-        """The content blocks of one type."""
-        blocks = self.content if isinstance(self.content, list) else []
-        return [b for b in blocks if isinstance(b, dict) and b.get("type") == kind]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,29 +80,29 @@ class Log:
     ignored: Counter[str] = field(default_factory=Counter)
 
 
-def parse_log(records: Iterable[tuple[int | None, JsonValue]]) -> Log:
+def parse_log(records: Iterable[Record]) -> Log:
     """The entries of a session, each `uuid` once, with titles, problems and ignored records."""
     entries, problems, ignored = [], [], Counter[str]()
     titles: list[JsonObject] = []
     seen: set[str] = set()
-    for line, record in records:
+    for found in records:
+        line, record = found.line, found.value
         if not isinstance(record, dict):
             problems.append(Problem(line=line, reason=FileProblem.NO_RECORD()))
             continue
         if text_at(record, "type") in _TITLE_FIELDS:
             titles.append(record)
-        kind, content = _kind_and_content(record)
-        entry = Entry(line=line, kind=kind, record=record, content=content)
-        has_content = kind in ("boundary", "link") or isinstance(content, (str, list))
-        if not has_content:
+        kind, content = kind_and_content(record)
+        uuid = text_at(record, "uuid")
+        if kind not in ("boundary", "link") and not isinstance(content, (str, list)):
             reason = FileProblem.NO_CONTENT(kind=text_at(record, "type"))
             problems.append(Problem(line=line, reason=reason))
-        elif entry.uuid in seen:
+        elif uuid in seen:
             ignored["duplicate"] += 1
         else:
-            entries.append(entry)
-            if entry.uuid:
-                seen.add(entry.uuid)
+            entries.append(_entry(kind, found, record, content))
+            if uuid:
+                seen.add(uuid)
             if kind == "link":
                 ignored[_label(record)] += 1
     return Log(
@@ -144,6 +110,59 @@ def parse_log(records: Iterable[tuple[int | None, JsonValue]]) -> Log:
         titles=_ranked_titles(titles, seen),
         problems=tuple(problems),
         ignored=ignored,
+    )
+
+
+def _entry(kind: EntryKind, found: Record, record: JsonObject, content: JsonValue) -> Entry:
+    session_id = text_at(record, "sessionId")
+    is_sidechain = record.get("isSidechain") is True
+    message = object_at(record, "message")
+    results = result_blocks(content) if kind == "user" else []
+    calls = _blocks(content, "tool_use") if kind == "assistant" else []
+    said = None
+    if kind in ("user", "summary"):
+        said = user_in(content)
+    elif kind == "assistant":
+        said = answer_in([content])
+    text = said.text if said is not None and kind in ("user", "summary") else ""
+    return Entry(
+        kind=kind,
+        source=_NOTHING if kind in ("link", "boundary") else found.span or Held(record),
+        uuid=text_at(record, "uuid"),
+        parent=text_at(record, "parentUuid", "logicalParentUuid"),
+        names_no_parent="parentUuid" in record and record["parentUuid"] is None,
+        agent_id=(text_at(record, "agentId") or "") if is_sidechain else None,
+        session_id=intern(session_id) if session_id else None,
+        recorded_at=time_at(record, "timestamp"),
+        message_id=text_at(message, "id"),
+        is_meta=record.get("isMeta") is True,
+        answered_ids=tuple(text_at(block, "tool_use_id") or "" for block in results),
+        call_ids=tuple(call_id for block in calls if (call_id := text_at(block, "id"))),
+        calls=len(calls),
+        has_message=said is not None,
+        text=text if kind == "summary" else text[:_OPENING_CHARS],
+        usage=_usage(record, message) if kind == "assistant" else None,
+        metadata=object_at(record, "compactMetadata") if kind == "boundary" else None,
+    )
+
+
+def _blocks(content: JsonValue, kind: str) -> list[JsonObject]:
+    """The content blocks of one type."""
+    blocks = content if isinstance(content, list) else []
+    return [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
+
+
+def _usage(record: JsonObject, message: Mapping[str, object]) -> RecordedUsage | None:
+    reported = object_at(message, "usage")
+    if not reported:
+        return None
+    model = text_at(message, "model")
+    return anthropic_usage(
+        reported,
+        call_id=text_at(message, "id") or text_at(record, "requestId", "uuid") or "",
+        after=0,
+        model=intern(model) if model else None,
+        recorded_at=time_at(record, "timestamp"),
     )
 
 
@@ -168,7 +187,8 @@ def _ranked_titles(records: Iterable[JsonObject], uuids: Collection[str]) -> tup
     return tuple(titles[kind] for kind in _TITLE_FIELDS if kind in titles)
 
 
-def _kind_and_content(record: JsonObject) -> tuple[EntryKind, JsonValue]:
+def kind_and_content(record: JsonObject) -> tuple[EntryKind, JsonValue]:
+    """What a record is, and what it says; None for what is no message."""
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     match record.get("type"):
@@ -219,165 +239,3 @@ def _label(record: Mapping[str, object]) -> str:
         detail = "synthetic"
     kind = text_at(record, "type") or "untyped"
     return f"{kind}/{detail}" if detail else kind
-
-
-_Timed: TypeAlias = tuple[Message, datetime | None]
-
-
-@dataclass(slots=True, kw_only=True)
-class _Answer:
-    """The lines of an answer, and the results of its calls."""
-
-    lines: list[Entry] = field(default_factory=list)
-    results: list[_Timed] = field(default_factory=list)
-
-    @property
-    def has_open_calls(self) -> bool:
-        """Whether a call has no result yet."""
-        return sum(len(line.blocks("tool_use")) for line in self.lines) > len(self.results)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Compaction:
-    """A compaction; its summary is in the record after the boundary."""
-
-    boundary: Entry | None
-    summary: str | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class Assembly:
-    """The messages of one conversation, with times, compactions and usage."""
-
-    messages: list[Message] = field(default_factory=list)
-    times: list[datetime | None] = field(default_factory=list)
-    compactions: list[RecordedCompaction] = field(default_factory=list)
-    usage: list[RecordedUsage] = field(default_factory=list)
-
-    def add(self, message: Message, time: datetime | None) -> None:
-        """Appends a message."""
-        self.messages.append(message)
-        self.times.append(time)
-
-
-_Step: TypeAlias = _Answer | _Compaction | _Timed
-
-
-def assemble(entries: Iterable[Entry]) -> Assembly:
-    """The messages of `entries`, with the compactions and usage between them."""
-    order, assembly = _Order(), Assembly()
-    for entry in entries:
-        match entry.kind:
-            case "assistant":
-                order.join_answer(entry)
-            case "user":
-                order.join_user(entry)
-            case "boundary":
-                order.steps.append(_Compaction(boundary=entry))
-            case "summary":
-                order.join_summary(entry)
-    for step in order.steps:
-        match step:
-            case _Answer():
-                _add_answer(assembly, step)
-            case _Compaction():
-                assembly.compactions.append(_compaction(step, len(assembly.messages)))
-            case (message, time):
-                assembly.add(message, time)
-    return assembly
-
-
-@dataclass(slots=True, kw_only=True)
-class _Order:
-    """The steps so far, and the answer that each line or result belongs to."""
-
-    steps: list[_Step] = field(default_factory=list)
-    by_message: dict[str, _Answer] = field(default_factory=dict)
-    by_call: dict[str, _Answer] = field(default_factory=dict)
-
-    def join_answer(self, entry: Entry) -> None:
-        """Adds a line to the answer of the same id; without an id it is an answer of its own."""
-        answer = self.by_message.get(entry.message_id or "")
-        if answer is None:
-            answer = _Answer()
-            self.steps.append(answer)
-        if entry.message_id:
-            self.by_message[entry.message_id] = answer
-        answer.lines.append(entry)
-        self.by_call.update(dict.fromkeys(entry.call_ids, answer))
-
-    def join_user(self, entry: Entry) -> None:
-        """Adds the results in a record to the answers with their calls, then the user's message."""
-        for block in result_blocks(entry.content):
-            result = (tool_message(block), entry.recorded_at)
-            answer = self._calling(text_at(block, "tool_use_id"))
-            if answer is None:
-                self.steps.append(result)
-            else:
-                answer.results.append(result)
-        message = _user_message(entry.content, is_meta=entry.is_meta)
-        if message is not None:
-            self.steps.append((message, entry.recorded_at))
-
-    def join_summary(self, entry: Entry) -> None:
-        """Completes the compaction whose boundary was just before, or adds one without."""
-        last = self.steps[-1] if self.steps else None
-        if not isinstance(last, _Compaction) or last.summary is not None:
-            last = _Compaction(boundary=None)
-            self.steps.append(last)
-        message = _user_message(entry.content)
-        last.summary = message.text if message else ""
-
-    def _calling(self, call_id: str | None) -> _Answer | None:
-        """The latest answer with this call; without an id the latest with an open call."""
-        if call_id is not None:
-            return self.by_call.get(call_id)
-        answers = (step for step in reversed(self.steps) if isinstance(step, _Answer))
-        return next((answer for answer in answers if answer.has_open_calls), None)
-
-
-def _add_answer(assembly: Assembly, answer: _Answer) -> None:
-    blocks: list[JsonValue] = []
-    for line in answer.lines:
-        blocks += line.content if isinstance(line.content, list) else [line.content]
-    message = _message("assistant", blocks)
-    if message is not None:
-        assembly.add(message, answer.lines[0].recorded_at)
-    after = max(len(assembly.messages) - 1, 0)
-    if (usage := _usage(answer.lines, after)) is not None:
-        assembly.usage.append(usage)
-    for result, time in answer.results:
-        assembly.add(result, time)
-
-
-def _compaction(step: _Compaction, at: int) -> RecordedCompaction:
-    metadata = object_at(step.boundary.record if step.boundary else {}, "compactMetadata")
-    return RecordedCompaction(
-        at=at,
-        summary=step.summary or "",
-        before_tokens=count_at(metadata, "preTokens"),
-        trigger=text_at(metadata, "trigger"),
-        recorded_at=step.boundary.recorded_at if step.boundary else None,
-    )
-
-
-def _usage(lines: list[Entry], after: int) -> RecordedUsage | None:
-    """The usage of one answer: its last line's, since output grows from line to line."""
-    messages = [(line, object_at(line.record, "message")) for line in reversed(lines)]
-    found = next(((line, m) for line, m in messages if object_at(m, "usage")), None)
-    if found is None:
-        return None
-    last, message = found
-    reported = object_at(message, "usage")
-    written = object_at(reported, "cache_creation")
-    return RecordedUsage(
-        call_id=last.message_id or text_at(last.record, "requestId", "uuid") or "",
-        after=after,
-        input_tokens=count_at(reported, "input_tokens") or 0,
-        cache_read_tokens=count_at(reported, "cache_read_input_tokens") or 0,
-        cache_write_tokens=count_at(reported, "cache_creation_input_tokens") or 0,
-        cache_hour_tokens=count_at(written, "ephemeral_1h_input_tokens") or 0,
-        output_tokens=count_at(reported, "output_tokens") or 0,
-        model=text_at(message, "model"),
-        recorded_at=last.recorded_at,
-    )

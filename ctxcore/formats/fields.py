@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePath
 
+from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.values import Message
 
 
@@ -34,6 +35,11 @@ def object_at(record: Mapping[str, object], key: str) -> Mapping[str, object]:
     """The object in a field; an empty one if there is none."""
     value = record.get(key)
     return value if isinstance(value, Mapping) else {}
+
+
+def objects_in(value: JsonValue) -> list[JsonObject]:
+    """The objects in a list; none if it is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def time_at(record: Mapping[str, object], *keys: str) -> datetime | None:

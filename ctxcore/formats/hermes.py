@@ -140,7 +140,7 @@ def _tool(tool: JsonObject) -> JsonObject:
     """A tool in OpenAI's form; some versions write it in two forms at once."""
     function: Mapping[str, object] = object_at(tool, "function")
     if "parameters" not in function and "input_schema" in tool:
-        return openai_tool(tool)
+        return openai_tool({key: tool[key] for key in tool if key not in ("function", "type")})
     return tool
 
 

@@ -131,7 +131,7 @@ def transcript_hints(
         tools=transcript.tools,
         tool_calls=len(transcript.usage) or answers,
         folds=_folds_in(transcript, counter),
-        rate=_rate(transcript.usage, price_of),
+        rate=input_rate(transcript.usage, price_of),
         price=price_of(transcript.model),
     )
     return find_hints(sent, counter)
@@ -188,9 +188,10 @@ def _folds_in(transcript: Transcript, counter: TokenCounter) -> list[Fold]:
     return found
 
 
-def _rate(
+def input_rate(
     usage: Iterable[RecordedUsage], price_of: Callable[[str | None], Price | None]
 ) -> float | None:
+    """What a token of input cost on average, in US dollars; None where no call has a price."""
     tokens, dollars = 0, 0.0
     for call in usage:
         paid = cost_of(replace(call.billed, output_tokens=0), price_of(call.model))

@@ -306,6 +306,15 @@ class BreakCode(Code):
     RECALL_ENDED = "break.recall_ended", "what was recalled for the last request went with its turn"
     RECALLED = "break.recalled", "what was recalled for earlier requests changed"
     EXPIRED = "break.expired", "a pause of {minutes} minutes, longer than the cache is kept"
+    NONE_CACHED = (
+        "break.none_cached",
+        "nothing was in the cache: its front changed (system prompt, tools, thinking), or the "
+        "provider dropped it",
+    )
+    FRONT_CACHED = (
+        "break.front_cached",
+        "only the front was in the cache: earlier messages or the thinking setting changed",
+    )
     OTHER = "break.other", "something else"
 
 

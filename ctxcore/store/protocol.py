@@ -100,8 +100,15 @@ class SessionStore(Protocol):
         tools: Sequence[JsonObject] = (),
         parent_id: str | None = None,
         parent_seq: int | None = None,
+        is_staged: bool = False,
     ) -> SessionInfo:
-        """A new session without messages."""
+        """A new session without messages; a staged one is in no list until it is published."""
+
+    def publish(self, session_id: str) -> None:
+        """Puts a staged session into the lists, all at once."""
+
+    def purge_staged(self, *, before: datetime) -> list[str]:
+        """Erases the staged sessions that nothing was written to since; returns their ids."""
 
     def session(self, session_id: str) -> SessionInfo:
         """The session with this id, deleted or not."""

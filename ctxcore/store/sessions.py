@@ -87,6 +87,7 @@ _EMPTY: dict[str, Any] = {
     "count_factor": None,
     "recalls": None,
     "rule_edits": None,
+    "staged_at": None,
 }
 
 
@@ -157,6 +158,7 @@ class Sessions(Area):
         tools: Sequence[JsonObject] = (),
         parent_id: str | None = None,
         parent_seq: int | None = None,
+        is_staged: bool = False,
     ) -> SessionInfo:
         row = {
             "id": session_id,
@@ -169,6 +171,7 @@ class Sessions(Area):
             "parent_seq": parent_seq,
             "created_at": at,
             "updated_at": at,
+            "staged_at": at if is_staged else None,
         }
         with self._database.write() as connection:
             insert_session(connection, row)
@@ -255,13 +258,22 @@ class Sessions(Area):
         touched = {} if at is None else {"updated_at": at}
         self._change(session_id, deleted_at=None, **touched)
 
+    def publish(self, session_id: str) -> None:
+        self._change(session_id, staged_at=None)
+
+    def purge_staged(self, *, before: datetime) -> list[str]:
+        is_left = SESSION.c.staged_at.is_not(None) & (SESSION.c.updated_at < before)
+        return self._purge_found(select(SESSION.c.id).where(is_left))
+
     def purge(self, session_id: str) -> None:
         self._purge([session_id])
 
     def purge_deleted(self, *, before: datetime) -> list[str]:
-        old = select(SESSION.c.id).where(SESSION.c.deleted_at < before).order_by(SESSION.c.id)
+        return self._purge_found(select(SESSION.c.id).where(SESSION.c.deleted_at < before))
+
+    def _purge_found(self, found: Select[Any]) -> list[str]:
         with self._database.read() as connection:
-            session_ids = list(connection.execute(old).scalars())
+            session_ids = list(connection.execute(found.order_by(SESSION.c.id)).scalars())
         if session_ids:
             self._purge(session_ids)
         return session_ids
@@ -289,7 +301,9 @@ def _to_user(row: RowMapping) -> UserInfo:
 
 
 def _filters(user_id: str | None, listed: SessionFilter, title: str) -> list[Any]:
-    filters: list[Any] = [] if user_id is None else [SESSION.c.user_id == user_id]
+    filters: list[Any] = [SESSION.c.staged_at.is_(None)]
+    if user_id is not None:
+        filters.append(SESSION.c.user_id == user_id)
     if listed != "all":
         hidden = SESSION.c.deleted_at.is_not(None)
         filters.append(hidden if listed == "deleted" else ~hidden)

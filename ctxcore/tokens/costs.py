@@ -78,3 +78,12 @@ def dollars_text(dollars: float) -> str:
     """US dollars to the cent; of less than ten cents two significant figures."""
     is_small = dollars != 0 and abs(dollars) < 0.0995  # what two figures round below ten cents
     return f"${dollars:.2g}" if is_small else f"${dollars:,.2f}"
+
+
+def tokens_text(tokens: int) -> str:
+    """A number of tokens in few characters, e.g. `12.3k`."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if abs(tokens) >= size:
+            figures = f"{tokens / size:.1f}".removesuffix(".0")
+            return f"{figures}{unit}"
+    return str(tokens)

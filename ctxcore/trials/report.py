@@ -5,12 +5,13 @@ The page holds all it needs, runs no script, and follows the reader's light or d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import inf
 from typing import Final
 
+from ctxcore.html_page import html_page, html_table
 from ctxcore.json_types import JsonObject
 from ctxcore.messages.canonical import printable
 from ctxcore.tokens.costs import dollars_text
@@ -59,25 +60,6 @@ WORDS: Final[Mapping[str, str]] = {
 """The texts of the page, by key."""
 
 _STYLE = """
-:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--line:#d0d7de;--page:#fff;
---accent:#0b62a3;--warn:#b35900}
-@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9da7b1;--line:#3d444d;
---page:#0d1117;--accent:#58a6ff;--warn:#f0883e}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);
-max-width:70rem;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}
-p,figcaption{color:var(--soft)}
-.wide{overflow-x:auto}
-figure{margin:1rem 0}
-table{border-collapse:collapse;width:100%}
-th,td{padding:.3rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}
-th{white-space:normal;vertical-align:bottom}
-th:first-child,td:first-child,td.name,th.name{text-align:left}
-td.name{white-space:normal;min-width:9rem}
-.warn{color:var(--warn);font-weight:600}
-svg{width:100%;max-width:46rem;height:auto}
-svg text{fill:var(--soft);font-size:12px}
-svg .axis,svg .grid{stroke:var(--line)}
 svg .front{stroke:var(--accent);fill:none;stroke-dasharray:4 3}
 svg .point{stroke:var(--accent);stroke-width:2;fill:var(--accent)}
 svg .number{fill:var(--page);font-weight:600;text-anchor:middle}
@@ -91,20 +73,15 @@ def render_report(trial: Trial, words: Mapping[str, str] = WORDS, language: str 
     calls = max((figures.calls for figures in trial.totals), default=0)
     scope = words["scope"].format(sessions=f"{len(trial.sessions):,}", calls=f"{calls:,}")
     parts = (
-        "<!doctype html>",
-        f'<html lang="{escape(language)}"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width,initial-scale=1">',
-        f"<title>{escape(words['title'])}</title><style>{_STYLE}</style></head><body>",
-        f"<h1>{escape(words['title'])}</h1><p>{escape(scope)}</p>",
+        f"<p>{escape(scope)}</p>",
         _table(trial, words),
         _chart(trial, words),
         f"<p>{escape(words['terms'])}</p>",
         "" if trial.is_exact else f"<p>{escape(words['estimated'])}</p>",
         *_sessions(trial, words),
         *_fields(trial, words),
-        "</body></html>",
     )
-    return "\n".join(part for part in parts if part) + "\n"
+    return html_page(words["title"], parts, language=language, style=_STYLE)
 
 
 def reference_name(trial: Trial) -> str | None:
@@ -145,7 +122,7 @@ def _table(trial: Trial, words: Mapping[str, str]) -> str:
         _row(f"{number}", candidate.name, figures, changed if change else ..., words)
         for number, (candidate, figures, changed) in enumerate(compared_rows(trial), 1)
     )
-    return _html_table(heads, rows)
+    return html_table(heads, rows)
 
 
 def _row(
@@ -180,18 +157,6 @@ def _row(
         ),
     ]
     return f"<tr>{''.join(cells)}</tr>"
-
-
-def _html_table(heads: Sequence[str], rows: Iterable[str]) -> str:
-    named = "".join(
-        f'<th scope="col"{" class=name" if at == 1 else ""}>{escape(head)}</th>'
-        for at, head in enumerate(heads)
-    )
-    body = "\n".join(rows)
-    return (
-        f'<div class="wide"><table><thead><tr>{named}</tr></thead>'
-        f"<tbody>\n{body}\n</tbody></table></div>"
-    )
 
 
 def _chart(trial: Trial, words: Mapping[str, str]) -> str:

@@ -349,6 +349,31 @@ class TestUsersAndSessions:
 
         assert {found.id for found in store.list_sessions(listed="all")} == {"t", "u"}
 
+    def test_a_staged_session_is_in_no_list_until_it_is_published(
+        self, store: SessionStore
+    ) -> None:
+        store.create_session("t", user_id="ada", at=NOON, is_staged=True)
+        append(store, user("half"), session_id="t")
+        listed = [store.list_sessions(listed=every) for every in ("present", "all", "unbranched")]
+        hidden = (listed, store.count_sessions("ada"), store.session_ids())
+
+        store.publish("t")
+
+        assert [[one.id for one in found] for found in hidden[0]] == [["s"]] * 3
+        assert hidden[1:] == (1, ["s"])
+        assert store.session_ids() == ["s", "t"]
+        assert store.purge_staged(before=LATER) == []
+
+    def test_a_staged_session_that_nothing_writes_to_is_erased(self, store: SessionStore) -> None:
+        store.create_session("t", user_id="ada", at=NOON, is_staged=True)
+        store.create_session("u", user_id="ada", at=LATER, is_staged=True)
+
+        assert store.purge_staged(before=SOON) == ["t"]
+
+        with pytest.raises(SessionNotFoundError):
+            store.session("t")
+        assert store.session("u").id == "u"
+
 
 class TestHistories:
     def test_messages_are_numbered_from_one_in_the_order_they_came(

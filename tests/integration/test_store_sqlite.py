@@ -50,7 +50,8 @@ COLUMNS = {
     "user": "id name group is_operator created_at",
     "session": "id user_id title model origin tools parent_id parent_seq created_at updated_at"
     " deleted_at length head_seq goal_seq last_user_seq system_seqs counter_id"
-    " active_compaction_id indexed_until working system_changes count_factor recalls rule_edits",
+    " active_compaction_id indexed_until working system_changes count_factor recalls rule_edits"
+    " staged_at",
     "message": "id session_id seq role body block function_name short turn_id created_at"
     " facts rules notes",
     "message_tokens": "session_id counter_id seq tokens short_tokens cum short_cum",

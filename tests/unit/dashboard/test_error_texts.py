@@ -67,6 +67,9 @@ _NAMES = frozenset(
         arguments function name system developer user assistant pin exclude
         dict list int str session digest avx null
         boss reserve OSError last summarize
+        ChatGPT claude ai conversations LangChain LangGraph Agents SDK Google ADK OpenHands
+        SWE agent mini swe traj Vercel AI
+        Codex pi OpenClaw Gemini CLI Qwen Copilot Grok events chat history
         """,
     )
 )

@@ -12,7 +12,7 @@ import pytest
 from dashboard import texts
 from dashboard.texts import about, catalogue, language_of, languages, translate
 
-OF_THE_LIBRARY = ("reason.", "settings.field.", "settings.group.", "lab.report.")
+OF_THE_LIBRARY = ("reason.", "settings.field.", "settings.group.", "lab.report.", "autopsy.")
 """Begin texts of codes, fields and reports; where English has none, the library has its own."""
 
 
