@@ -22,6 +22,7 @@ from ctxcore.registries import At, Registry
 FORMATS: Registry[Format] = Registry(
     "transcript format",
     {
+        "cursor": At("ctxcore.formats.cursor:CURSOR"),  # its runs look like Claude Code's
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
         "chatgpt": At("ctxcore.formats.chatgpt:CHATGPT"),
         "claude-ai": At("ctxcore.formats.claude_ai:CLAUDE_AI"),
@@ -35,11 +36,16 @@ FORMATS: Registry[Format] = Registry(
         "swe-agent": At("ctxcore.formats.swe_agent:SWE_AGENT"),
         "mini-swe-agent": At("ctxcore.formats.mini_swe_agent:MINI_SWE_AGENT"),
         "codex": At("ctxcore.formats.codex:CODEX"),
+        "droid": At("ctxcore.formats.droid:DROID"),  # pi's entries look like its messages
         "pi": At("ctxcore.formats.pi:PI"),
         "gemini-cli": At("ctxcore.formats.gemini_cli:GEMINI_CLI"),
         "qwen": At("ctxcore.formats.qwen:QWEN"),
         "copilot": At("ctxcore.formats.copilot:COPILOT"),
         "grok": At("ctxcore.formats.grok:GROK"),
+        "opencode": At("ctxcore.formats.opencode:OPENCODE"),
+        "kimi": At("ctxcore.formats.kimi:KIMI"),
+        "hermes": At("ctxcore.formats.hermes:HERMES"),
+        "antigravity": At("ctxcore.formats.antigravity:ANTIGRAVITY"),
         "tau-bench": At("ctxcore.formats.tau_bench:TAU_BENCH"),
         "bfcl": At("ctxcore.formats.bfcl:BFCL"),
         "toolbench": At("ctxcore.formats.toolbench:TOOLBENCH"),
