@@ -15,6 +15,7 @@ import streamlit as st
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.compactions import LossReport, PresetLosses
+from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.foreseeing import Foreseen
 from ctxcore.engine.requests import RebuiltRequest
@@ -28,6 +29,7 @@ from ctxcore.formats.values import Transcript
 from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason, from_json
+from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
     CallInfo,
     CompactionInfo,
@@ -41,6 +43,7 @@ from ctxcore.tokens.count import counter_for
 from ctxcore.tokens.families import TokenCounter
 from dashboard.excerpts import excerpt
 from dashboard.services import database_url, default_model, engine, user_id
+from dashboard.slow_reads import SlowRead
 
 Stamp: TypeAlias = tuple[str, str, str, int, str]
 """Database, session, time of the last change, length, active compaction."""
@@ -96,11 +99,12 @@ def call_request(session: SessionInfo, call_id: str) -> RebuiltRequest:
     return _call_request(database_url(), found.id, call_id)
 
 
-def loss_report(session: SessionInfo, compaction_id: str) -> LossReport:
+def loss_report(session: SessionInfo, compaction_id: str) -> SlowRead[LossReport]:
     """What a compaction lost; computed again if the session or its policy changes."""
-    found = engine().session(session.id)
-    policy = repr((engine().policy(found.id).policy, _edits_of(found)))
-    return _loss_report(database_url(), user_id(), found.id, found.length, compaction_id, policy)
+    found, work = engine().session(session.id), engine()
+    policy = repr((work.policy(found.id).policy, _edits_of(found)))
+    key = (database_url(), user_id(), found.id, found.length, compaction_id, policy)
+    return SlowRead(key=key, read=lambda: _loss_report(*key, work))
 
 
 def losses_under(session: SessionInfo, compaction_id: str) -> tuple[PresetLosses, ...]:
@@ -130,34 +134,40 @@ def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
     return _turn_beginnings(database_url(), found.id, found.length)
 
 
-def token_report(session: SessionInfo) -> TokenReport:
-    """Where the tokens of a session went, each message once; the first call reads them all."""
-    found = engine().session(session.id)
+def token_report(session: SessionInfo) -> SlowRead[TokenReport]:
+    """Where the tokens of a session went, each message once; all of them are read."""
+    found, store = engine().session(session.id), engine().store
     model = found.model or default_model()
     calls = calls_of(found)
-    return _token_report(database_url(), found.id, found.length, model, len(calls), calls)
+    key = (database_url(), found.id, found.length, model, len(calls))
+    return SlowRead(key=key, read=lambda: _token_report(*key, calls, store))
 
 
-def foreseen(session: SessionInfo, policy: Policy, model: str) -> Foreseen:
-    """What a policy would make of a session; computed again if either changes."""
-    found = engine().session(session.id)
-    key = f"{stamp_of(found)} {engine().models()!r}"
-    return _foreseen(key, user_id(), found.id, repr(policy), model, policy)
+def foreseen(
+    session: SessionInfo, policy: Policy, model: str, *, plans: bool = True
+) -> SlowRead[Foreseen]:
+    """What a policy would make of a session; computed again if either changes.
+
+    Without `plans` it is there at once, and does not say what a compaction would do.
+    """
+    found, work = engine().session(session.id), engine()
+    state = f"{stamp_of(found)} {work.models()!r}"
+    key = (state, user_id(), found.id, repr(policy), model, plans)
+    return SlowRead(key=key, read=lambda: _foreseen(*key, policy, work))
 
 
 AccountView: TypeAlias = Literal["once", "now", "sent"]
 
 
-def sent_report(session: SessionInfo, view: AccountView) -> TokenReport:
+def sent_report(session: SessionInfo, view: AccountView) -> SlowRead[TokenReport]:
     """The same of the next call (`now`), or with each message counted for every call (`sent`)."""
     found = engine().session(session.id)
     if view == "once":
         return token_report(found)
-    model, calls = found.model or default_model(), calls_of(found)
-    active = found.active_compaction_id or ""
-    return _sent_report(
-        database_url(), found.id, found.length, model, view, f"{len(calls)} {active}", calls
-    )
+    model, calls, work = found.model or default_model(), calls_of(found), engine()
+    state = f"{len(calls)} {found.active_compaction_id or ''}"
+    key = (database_url(), found.id, found.length, model, view, state)
+    return SlowRead(key=key, read=lambda: _sent_report(*key, calls, work))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,10 +255,16 @@ def _call_request(url: str, session_id: str, call_id: str) -> RebuiltRequest:
 
 @st.cache_resource(ttl="1h", max_entries=32, show_spinner=False)
 def _loss_report(
-    url: str, user: str, session_id: str, length: int, compaction_id: str, policy: str
+    url: str,
+    user: str,
+    session_id: str,
+    length: int,
+    compaction_id: str,
+    policy: str,
+    _work: ContextEngine,
 ) -> LossReport:
     del url, user, length, policy  # part of the key only
-    return engine().losses(session_id, compaction_id)
+    return _work.losses(session_id, compaction_id)
 
 
 @st.cache_resource(ttl="1h", max_entries=64, show_spinner=False)
@@ -269,10 +285,17 @@ def _losses_under(
 
 @st.cache_resource(ttl="5m", max_entries=64, show_spinner=False)
 def _foreseen(
-    state: str, user: str, session_id: str, policy: str, model: str, _policy: Policy
+    state: str,
+    user: str,
+    session_id: str,
+    policy: str,
+    model: str,
+    plans: bool,
+    _policy: Policy,
+    _work: ContextEngine,
 ) -> Foreseen:
     del state, user, policy  # part of the key only
-    return engine().foresee(session_id, _policy, model=model)
+    return _work.foresee(session_id, _policy, model=model, plans=plans)
 
 
 @st.cache_data(ttl="1h", max_entries=64, show_spinner=False)
@@ -285,11 +308,17 @@ def _turn_beginnings(url: str, session_id: str, length: int) -> list[tuple[int, 
 
 @st.cache_data(ttl="1h", max_entries=32, show_spinner=False)
 def _token_report(
-    url: str, session_id: str, length: int, model: str, count: int, _calls: Sequence[CallInfo]
+    url: str,
+    session_id: str,
+    length: int,
+    model: str,
+    count: int,
+    _calls: Sequence[CallInfo],
+    _store: SessionStore,
 ) -> TokenReport:
     del url, count  # part of the key only
     counter = counter_for(model)
-    transcript, counts = _counted(session_id, length, counter, _calls)
+    transcript, counts = _counted(_store, session_id, length, counter, _calls)
     return usage_report(transcript, counter, counts=counts)
 
 
@@ -302,37 +331,44 @@ def _sent_report(
     view: AccountView,
     state: str,
     _calls: Sequence[CallInfo],
+    _work: ContextEngine,
 ) -> TokenReport:
     del url, state  # part of the key only
     counter = counter_for(model)
-    transcript, counts = _counted(session_id, length, counter, _calls)
-    stays = _stays_now(session_id) if view == "now" else _stays(transcript, _calls, counter)
+    transcript, counts = _counted(_work.store, session_id, length, counter, _calls)
+    is_now = view == "now"
+    stays = _stays_now(_work, session_id) if is_now else _stays(_work, transcript, _calls, counter)
     return usage_report(transcript, counter, counts=counts, stays=stays)
 
 
-def _stays_now(session_id: str) -> Stays:
+def _stays_now(work: ContextEngine, session_id: str) -> Stays:
     """What the next call sends."""
-    target = engine().call_target(session_id)
+    target = work.call_target(session_id)
     context = build_context(target.view, target.call, target.record)
     summary = context.breakdown.summary
     return stays_of_runs([context.runs], target.session.length, summary_tokens=summary)
 
 
-def _stays(transcript: Transcript, calls: Sequence[CallInfo], counter: TokenCounter) -> Stays:
+def _stays(
+    work: ContextEngine, transcript: Transcript, calls: Sequence[CallInfo], counter: TokenCounter
+) -> Stays:
     """What all calls sent: by their verdicts, or of imported ones by the compactions between."""
     answers = [call for call in calls if call.purpose == "answer" and not call.is_imported]
     if not answers:
         return stays_in(transcript, counter)
-    runs = engine().store.runs(transcript.id, [call.id for call in answers])
+    runs = work.store.runs(transcript.id, [call.id for call in answers])
     summaries = sum(call.estimate.get("summary", 0) for call in answers)
     return stays_of_runs(runs.values(), len(transcript.messages), summary_tokens=summaries)
 
 
 def _counted(
-    session_id: str, length: int, counter: TokenCounter, calls: Sequence[CallInfo]
+    store: SessionStore,
+    session_id: str,
+    length: int,
+    counter: TokenCounter,
+    calls: Sequence[CallInfo],
 ) -> tuple[Transcript, Sequence[int] | None]:
     """The session as a transcript, and the tokens of its messages where they are counted."""
-    store = engine().store
     messages = store.messages(session_id, 1, length) if length else []
     imported = store.imported_compactions(session_id)
     transcript = transcript_of(store.session(session_id), messages, calls, imported)

@@ -19,6 +19,7 @@ from ctxcore.errors import ConfigurationError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.litellm_loading import load_litellm
+from ctxcore.plugins import Plugin, load_plugins
 from ctxcore.policy.layers import Layer
 from ctxcore.settings.loading import load_layers
 from ctxcore.store import sql
@@ -103,6 +104,12 @@ def _job_runner() -> JobRunner:
 def _layers() -> tuple[Layer, ...]:
     """The policies of environment and file; an error is not cached, so each run raises it."""
     return load_layers()
+
+
+@st.cache_resource(show_spinner=False)
+def plugins() -> list[Plugin]:
+    """The installed plug-ins; looking for them takes too long for every run."""
+    return load_plugins()
 
 
 @st.cache_resource(show_spinner=False, max_entries=1_000)

@@ -11,7 +11,6 @@ from typing import Final
 import streamlit as st
 
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
-from ctxcore.plugins import load_plugins
 from dashboard import guide
 from dashboard.chat_page import guided, new_session
 from dashboard.page_registry import PAGES
@@ -26,7 +25,7 @@ from dashboard.selection import (
     session_labels,
     take_session,
 )
-from dashboard.services import engine, needs_login, warm_up_later
+from dashboard.services import engine, needs_login, plugins, warm_up_later
 from dashboard.settings.inputs import field_name
 from dashboard.texts import STATE_KEY, language, language_name, language_of, languages, t
 from dashboard.widgets import show_problem
@@ -46,7 +45,7 @@ def run_shell() -> None:
     if needs_login():
         _login()
         return
-    plugins = load_plugins()
+    found = plugins()
     try:
         choose_language()
         _choose_session()
@@ -65,7 +64,7 @@ def run_shell() -> None:
         st.error(plain_label(error_text(error), max_chars=600), icon=":material/error:")
         return
     show_problem(_NOTICE, is_notice=True)
-    for plugin in plugins:
+    for plugin in found:
         if plugin.problem is not None:
             text = plain_label(reason_text(plugin.problem), max_chars=600)
             st.warning(text, icon=":material/extension_off:")

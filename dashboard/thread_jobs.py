@@ -43,6 +43,10 @@ class Job(Generic[T]):
         """Whether there is a result or an error."""
         return self._ended.is_set()
 
+    def wait(self, seconds: float) -> bool:
+        """Waits so long for the end; whether there is a result or an error."""
+        return self._ended.wait(seconds)
+
     def follow(self) -> Iterator[tuple[int, int]]:
         """Yields the progress (done, total) repeatedly until the work has ended."""
         while not self._ended.wait(TICK_SECONDS):

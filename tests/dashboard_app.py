@@ -19,7 +19,7 @@ from ctxcore.json_types import JsonObject
 from ctxcore.reasons.values import Reason
 from ctxcore.store.sql import DATABASE_VARIABLE
 from ctxcore.store.values import SessionInfo
-from dashboard import background, demos, services, texts
+from dashboard import background, demos, services, slow_reads, texts
 from dashboard.chat_page.turn_runner import TurnRunner, turn_runner
 from dashboard.widgets import choice_key
 from dashboard.wording import reason_text
@@ -137,6 +137,7 @@ def open_dashboard(
     monkeypatch.setenv(services.WARM_UP_VARIABLE, "0")
     # What a page shows must not depend on whether a compaction behind it was quick enough.
     monkeypatch.setattr(background, "GRACE_SECONDS", HANG_SECONDS)
+    monkeypatch.setattr(slow_reads, "GRACE_SECONDS", HANG_SECONDS)
     if not with_demo:
         monkeypatch.setattr(demos, "demos", tuple)
     _forget()
@@ -164,6 +165,7 @@ def _forget() -> None:
         services._engine,
         services._layers,
         services._job_runner,
+        services.plugins,
         turn_runner,
     ):
         cached.clear()

@@ -49,7 +49,9 @@ def autopsy(
         paths: Files and folders.
         policy: What recorded compactions are compared with; the default's where it is None.
         model: Counts in place of the model that a file names.
-        workers: Processes; one a core where it is None.
+        workers: Processes; one a core where it is None. Each imports the program's main module,
+            so a program whose main module does something when it is imported, as a Streamlit
+            page does, passes 1.
         on_progress: Called after each file.
 
     Raises:

@@ -17,6 +17,7 @@ from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
 from ctxcore.cli.fitting import run_fit
+from ctxcore.cli.formats import run_formats
 from ctxcore.cli.health import run_health
 from ctxcore.cli.importing import run_import as run_import_files
 from ctxcore.cli.inspecting import run_inspect
@@ -73,6 +74,7 @@ app.command("compact")(run_compact)
 app.command("compare")(run_compare)
 app.command("replay")(run_replay)
 app.command("compress")(run_compress)
+app.command("formats")(run_formats)
 app.command("import")(run_import_files)
 app.command("sessions")(run_sessions)
 app.command("expand")(run_expand)

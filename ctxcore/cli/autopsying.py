@@ -196,14 +196,14 @@ def _facts(found: Autopsy, totals: AutopsyTotals) -> Iterator[tuple[str, str]]:
     yield "compactions", f"{totals.folds:,}"
     if totals.folds:
         lost = f"{totals.gone:,} of {totals.needed:,} things that were needed later"
-        yield "lost", f"{lost}; {totals.rules_gone:,} rules"
+        yield "lost", f"{lost}; {plural(totals.rules_gone, 'rule')}"
         again = f"{totals.repeated_tokens:,} tokens read again"
-        yield "then", f"{again}; {totals.said_again:,} times a user said something again"
+        yield "then", f"{again}; users said something again {plural(totals.said_again, 'time')}"
     if totals.breaks:
         paid = f"{totals.break_tokens:,} tokens paid again"
         yield (
             "cache lost",
-            f"{totals.breaks:,} times; {paid}, {known_dollars(totals.break_dollars)}",
+            f"{plural(totals.breaks, 'time')}; {paid}, {known_dollars(totals.break_dollars)}",
         )
 
 

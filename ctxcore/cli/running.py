@@ -56,6 +56,18 @@ class About:
             parent_id=transcript.parent_id,
         )
 
+    @classmethod
+    def of_session(cls, session_id: str, title: str, model: str | None) -> About:
+        """The identity of a stored session; `model` is the one that it is counted by."""
+        return cls(
+            path="",
+            id=session_id,
+            title=title or session_id,
+            format="stored session",
+            model=model,
+            parent_id=None,
+        )
+
     def to_dict(self) -> JsonObject:
         """The first keys of each result."""
         return asdict(self)
@@ -147,6 +159,10 @@ class Outcome(Generic[T]):
         failing = (BudgetError.__name__, CompactionRefusedError.__name__)
         is_failed = any(failure.kind in failing for failure in self.failures)
         return 1 if is_failed or not self.done else 0
+
+    def __add__(self, other: Outcome[T]) -> Outcome[T]:
+        """Both, one after the other."""
+        return Outcome(done=self.done + other.done, failures=self.failures + other.failures)
 
     def to_dict(self, command: str, results: Iterable[JsonObject]) -> JsonObject:
         """The document that `--json` prints."""

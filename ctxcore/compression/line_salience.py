@@ -32,6 +32,7 @@ BESIDE_FACTOR: Final = 0.5
 CLIFF: Final = 0.8  # chosen: of the best score; below it the query does not name the line
 LEAST_NAMED: Final = 0.6  # chosen: of the score of a term that a single line has
 MOST_ALIKE: Final = 4  # chosen: lines of one form, or as close to the query, that are kept first
+MOST_MENTIONS: Final = 5  # of errors in code: with more different ones it handles errors, has none
 MOST_BELOW: Final = 4  # chosen: lines of an entry that are kept with its first
 MOST_LINES: Final = 2_000  # chosen: a budget holds a few hundred; to judge a million takes seconds
 SEARCHED_LINES: Final = 256  # chosen: of very many, so many are searched at once
@@ -240,9 +241,12 @@ def _indent(line: str) -> int:
 def error_lines(judged: Judged, kind: Kind) -> list[int]:
     """The lines that report an error, the plainest first, a few of each form; then odd lines."""
     plain = [at for at in judged.suspect if error_report(judged.lines[at])]
+    mentions = list(dict.fromkeys([*judged.failing, *judged.troubled]))
+    if kind == "code" and len({judged.lines[at].strip() for at in mentions}) > MOST_MENTIONS:
+        mentions = []
     forms: Counter[str] = Counter()
     found: list[int] = []
-    for at in dict.fromkeys([*plain, *judged.failing, *judged.troubled]):
+    for at in dict.fromkeys([*plain, *mentions]):
         form = _form(judged.lines[at])
         forms[form] += 1
         if forms[form] <= MOST_ALIKE:

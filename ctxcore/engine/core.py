@@ -843,16 +843,30 @@ class ContextEngine:
             return self._compactions.proposals.make_by(target, way, focus=focus)
         return self._compactions.proposals.make(target, focus=focus)
 
-    def compare_compactions(self, session_id: str, *, model: str | None = None) -> list[Compared]:
+    def compare_compactions(
+        self,
+        session_id: str,
+        *,
+        model: str | None = None,
+        overrides: JsonObject | None = None,
+    ) -> list[Compared]:
         """What each preset and each strategy would make of the next call, at this moment.
 
         The policy in force comes first. Each row has the next call without and with it, what would
         be lost of what the end of the conversation uses, the cost, and after how many calls it has
         paid. Summaries are quotes, so that no model is called; nothing is recorded. This takes as
         long as that many compactions; `start_comparison` does it in the background.
+
+        Args:
+            session_id: The session.
+            model: Another model for the next call.
+            overrides: Policy fields to set for this comparison alone, as in `policy`.
+
+        Raises:
+            PolicyError: a field is not valid.
         """
         self._services.session(session_id)
-        return compared(self._services, session_id, model=model)
+        return compared(self._services, session_id, model=model, overrides=overrides)
 
     def start_comparison(self, session_id: str, *, model: str | None = None) -> JobInfo:
         """`compare_compactions` as a job, or the job that has done the same already.
@@ -1136,10 +1150,16 @@ class ContextEngine:
         """
         back_up(self._services, path)
 
-    def foresee(self, session_id: str, policy: Policy, *, model: str | None = None) -> Foreseen:
-        """What `policy` would make of a session before its next call; nothing is recorded."""
+    def foresee(
+        self, session_id: str, policy: Policy, *, model: str | None = None, plans: bool = True
+    ) -> Foreseen:
+        """What `policy` would make of a session before its next call; nothing is recorded.
+
+        A compaction that is due is planned unless `plans` is false: with a long history that takes
+        seconds.
+        """
         self._services.session(session_id)
-        return foresee(self._services, session_id, policy, model=model)
+        return foresee(self._services, session_id, policy, model=model, plans=plans)
 
     def calls(self, session_id: str) -> list[CallInfo]:
         """The session's calls, oldest first, without their runs; each with what it cost.

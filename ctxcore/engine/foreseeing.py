@@ -27,13 +27,18 @@ class Foreseen(Plain):
     trigger: Trigger | None
     """The rule that asks for a compaction now; None: none does."""
     plan: CompactionPlan | None
-    """What that compaction would do; None where none is due or nothing can be folded."""
+    """What that compaction would do; None where none is due, or nothing planned or foldable."""
 
 
 def foresee(
-    services: EngineServices, session_id: str, policy: Policy, *, model: str | None = None
+    services: EngineServices,
+    session_id: str,
+    policy: Policy,
+    *,
+    model: str | None = None,
+    plans: bool = True,
 ) -> Foreseen:
-    """The session under `policy`; no summarizer is called."""
+    """The session under `policy`; no summarizer is called, and nothing planned without `plans`."""
     overrides = {name: to_json(getattr(policy, name)) for name in fields_of(Policy)}
     target = services.call_target(session_id, model=model, overrides=overrides)
     call = target.call
@@ -41,8 +46,9 @@ def foresee(
     trigger = None
     if policy.is_automatic:
         trigger = overflow(measured, call) or find_trigger(measured, call)
-    proposals = Proposals(services)
-    plan = None if trigger is None else proposals.plan(target, measured, trigger)
+    plan = None
+    if trigger is not None and plans:
+        plan = Proposals(services).plan(target, measured, trigger)
     return Foreseen(
         context=build_context(target.view, call, target.record),
         measured_tokens=measured.ruling.triggering_tokens(policy),

@@ -6,6 +6,7 @@ what is left out.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,12 @@ from ctxcore.tokens.families import TokenCounter
 PROTECTED: Final[tuple[Kind, ...]] = ("request", "instruction")
 LEAST_WORTH: Final = 0.1  # chosen: what many newer facts have outlived is left out
 RULE_WEIGHT: Final = 1.5  # of a line with an instruction in a brief list; chosen
+FILES: Final[tuple[Kind, ...]] = ("path", "file_read", "file_changed")
+FILE_FACTOR: Final = 2.5
+"""Of the salience of a file that was just named once. Chosen, as the next, on half of some sessions
+of coding agents and checked on the others: docs/adr/0078-files-at-work.md."""
+FILE_HALVING: Final = 40  # messages in which a file that nobody names counts half as much
+FILE_LEAST: Final = 0.2  # of that factor, however long ago a file was named
 MOST_MERGED: Final = 2_000  # tokens of facts from messages that are no longer passed; chosen
 
 HEADINGS: Final[dict[Language, dict[Kind, str]]] = {
@@ -118,6 +125,7 @@ def render_facts(
     if brief is not None:
         stated = [entry for entry in hidden if entry.kind in protected_kinds]
         return _brief(stated, brief, max(max_tokens, protected_tokens), counter)
+    hidden = _each_file_once(hidden)
     ranked = _ranked(hidden, counter, language, protected_kinds)
     rooms = {True: max(max_tokens, protected_tokens), False: max_tokens}  # by `is_protected`
     chosen: list[_Line] = []
@@ -284,6 +292,12 @@ def _with_name(fact: Fact) -> str:
 _NAMED: Final[frozenset[Kind]] = frozenset({"number", "date", "identifier"})
 
 
+def _each_file_once(entries: Sequence[Entry]) -> list[Entry]:
+    """`entries` without the paths of files of which it is told that they were read or changed."""
+    told = {entry.text for entry in entries if entry.kind in ("file_read", "file_changed")}
+    return [entry for entry in entries if entry.kind != "path" or entry.text not in told]
+
+
 def _ranked(
     entries: Sequence[Entry],
     counter: TokenCounter,
@@ -291,15 +305,27 @@ def _ranked(
     protected_kinds: Collection[Kind],
 ) -> list[_Line]:
     """Lines in the order to take them: protected kinds, then salience per token, then the newer."""
-    lines = []
+    lines, last = [], max((entry.seqs[-1] for entry in entries), default=0)
     for entry in entries:
         text = printable(f"- {render_entry(entry, language)}\n")
         tokens = max(1, counter.count(text))
         lines.append(_Line(entry, text, tokens, entry.kind in protected_kinds))
-    lines.sort(
-        key=lambda line: (-line.entry.salience / line.tokens, -line.entry.seqs[-1], line.text)
-    )
+    lines.sort(key=lambda line: (-_per_token(line, last), -line.entry.seqs[-1], line.text))
     return sorted(lines, key=lambda line: not line.is_protected)
+
+
+def _per_token(line: _Line, last: int) -> float:
+    """What a line is worth per token, where `last` is the newest message that a line is from.
+
+    A file is worth more the more messages name it and the later, since an agent goes on with the
+    files that it is at. The root of its tokens counts: a long path is no less needed.
+    """
+    entry = line.entry
+    if entry.kind not in FILES:
+        return entry.salience / line.tokens
+    freshness: float = 0.5 ** ((last - entry.seqs[-1]) / FILE_HALVING)
+    factor = FILE_FACTOR * entry.mentions * (FILE_LEAST + (1 - FILE_LEAST) * freshness)
+    return entry.salience * factor / math.sqrt(line.tokens)
 
 
 def _chosen(

@@ -23,6 +23,9 @@ _SENTENCES: Final = frozenset(
 )
 
 
+_INDEXED_CHARS: Final = 3_000  # chosen: an index of less costs more than searching it a few times
+
+
 class SearchedText:
     """A text that is searched for many facts, with an index of its words and lines."""
 
@@ -31,7 +34,7 @@ class SearchedText:
 
     def says(self, fact: Fact) -> bool:
         """Whether `is_present(fact, text)`."""
-        if not self.text or fact.kind == "todo":
+        if len(self.text) < _INDEXED_CHARS or fact.kind == "todo":
             return is_present(fact, self.text)
         runs = word_runs(_said(fact))
         if not all(run in self._lines_of for run in runs):

@@ -18,7 +18,7 @@ from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Repair, Tr
 from ctxcore.json_types import JsonValue
 from ctxcore.messages.canonical import to_ordered
 from ctxcore.messages.values import Message, Part, Reasoning, Role, Text, ToolCall, text_message
-from ctxcore.reasons.storage_problems import RepairCode
+from ctxcore.reasons.storage_problems import FileProblem, RepairCode
 from ctxcore.reasons.values import Reason
 
 _NO_ARGUMENTS: Final = "{}"
@@ -236,6 +236,15 @@ class TranscriptBuilder:
         self._made_ids += 1
         self.repair(RepairCode.NO_ID(), line=line)
         return f"call_{self._made_ids}"
+
+
+def or_problems(found: Transcript, *, line: int | None = None) -> Iterator[Transcript | Problem]:
+    """A conversation; if nothing was said in it, the problems that say why."""
+    if found.messages:
+        yield found
+    else:
+        nothing = Problem(line=line, reason=FileProblem.NO_CONTENT(kind="conversation"))
+        yield from found.problems or [nothing]
 
 
 def _message(role: Role, content: str | Sequence[Part]) -> Message:

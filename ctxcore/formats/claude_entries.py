@@ -14,8 +14,9 @@ from sys import intern
 from typing import Literal, TypeAlias
 
 from ctxcore.formats.claude_messages import answer_in, result_blocks, user_in
-from ctxcore.formats.fields import count_at, object_at, text_at, time_at
+from ctxcore.formats.fields import object_at, text_at, time_at
 from ctxcore.formats.file_messages import Held, Source
+from ctxcore.formats.provider_usage import anthropic_usage
 from ctxcore.formats.records import Problem, Record
 from ctxcore.formats.values import RecordedUsage
 from ctxcore.messages.values import JsonObject, JsonValue
@@ -155,16 +156,11 @@ def _usage(record: JsonObject, message: Mapping[str, object]) -> RecordedUsage |
     reported = object_at(message, "usage")
     if not reported:
         return None
-    written = object_at(reported, "cache_creation")
     model = text_at(message, "model")
-    return RecordedUsage(
+    return anthropic_usage(
+        reported,
         call_id=text_at(message, "id") or text_at(record, "requestId", "uuid") or "",
         after=0,
-        input_tokens=count_at(reported, "input_tokens") or 0,
-        cache_read_tokens=count_at(reported, "cache_read_input_tokens") or 0,
-        cache_write_tokens=count_at(reported, "cache_creation_input_tokens") or 0,
-        cache_hour_tokens=count_at(written, "ephemeral_1h_input_tokens") or 0,
-        output_tokens=count_at(reported, "output_tokens") or 0,
         model=intern(model) if model else None,
         recorded_at=time_at(record, "timestamp"),
     )

@@ -8,20 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ctxcore.messages.shapes.anthropic import message_of_blocks, tool_message
+from ctxcore.messages.shapes.anthropic import message_of_blocks
 from ctxcore.messages.shapes.anthropic import result_blocks as result_blocks
-from ctxcore.messages.values import JsonObject, JsonValue, Message, Reasoning, Role, Text
-
-
-def to_messages(message: JsonObject) -> list[Message]:
-    """A message in Claude's form: the answer, or the tool results and then the user's message."""
-    content = message.get("content")
-    if message.get("role") == "assistant":
-        answer = answer_in([content])
-        return [answer] if answer else []
-    user = user_in(content)
-    results = [tool_message(block) for block in result_blocks(content)]
-    return [*results, user] if user else results
+from ctxcore.messages.values import JsonValue, Message, Reasoning, Role, Text
 
 
 def answer_in(contents: Iterable[JsonValue]) -> Message | None:

@@ -1,6 +1,7 @@
 """Reads rollouts of Codex: Responses items, each wrapped in a record with its time.
 
-Events repeat what the items hold, so they are messages only where a file has no items that are.
+Events repeat what the items hold, so those of a user or of the model are messages only in a file
+without items of theirs.
 Turns that were rolled back are left out. The first rollouts have no wrapping.
 """
 
@@ -18,6 +19,7 @@ from ctxcore.formats.codex_entries import (
     Log,
     entries_of,
     is_answer,
+    is_bare_call,
     is_bare_head,
     is_bare_item,
     is_wrapped,
@@ -145,7 +147,9 @@ def _is_codex(records: Records) -> bool:
 
 
 def _is_bare(values: Sequence[JsonValue]) -> bool:
-    """Whether this is a file of the first versions: a head and bare items."""
+    """Whether this is a file of the first versions: bare items, most with a head."""
+    if any(map(is_bare_call, values)):
+        return True
     first = values[0] if values else None
     if not isinstance(first, dict):
         return False

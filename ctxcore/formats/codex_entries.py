@@ -27,6 +27,8 @@ _WRAPPED: Final = frozenset(
 USER_EVENT: Final = "user_message"
 _REQUEST: Final = "## My request for Codex:"  # behind what an editor says of its open files
 _SPOKEN: Final = ("agent_message", "turn.completed")
+_CALLS: Final = ("tool_call",)  # besides those of the API
+_RESULTS: Final = ("tool_result", "function_result")
 _OWN_KEYS: Final = ("internal_chat_message_metadata_passthrough", "metadata")  # Codex's own notes
 
 _Kind: TypeAlias = Literal["item", "event", "usage", "compaction", "rollback", "model"]
@@ -81,8 +83,11 @@ class Log:
             self._keep("item", value, line, time)
         elif is_bare_head(value):
             self.meta = self.meta or value
-        elif "record_type" in value:
-            self.builder.ignore(str(value["record_type"]))
+        elif _is_bare_message(value):
+            self._keep("model", value, line, time)
+            self._keep("item", {**value, "type": "message"}, line, time)
+        elif kind or "record_type" in value:
+            self.builder.ignore(kind or str(value["record_type"]))
         else:
             self.builder.problem(FileProblem.NO_RECORD(), line=line)
 
@@ -110,6 +115,8 @@ class Log:
         kind = type_of(payload)
         if kind == "token_count":
             self._keep("usage", payload, line, time)
+        elif kind == "turn.completed" and isinstance(used := payload.get("usage"), dict):
+            self._keep("usage", {"info": {"last_token_usage": used}}, line, time)
         elif kind == "thread_rolled_back":
             self._keep("rollback", payload, line, time)
         elif kind == "thread_settings_applied":
@@ -130,10 +137,12 @@ class Log:
 
 def entries_of(log: Log) -> list[Entry]:
     """The entries of the conversation, without those that repeat others or were rolled back."""
-    has_items = any(entry.role in ("user", "assistant") for entry in log.entries)
+    has_prompts = any(entry.role == "user" and is_prompt(entry.text) for entry in log.entries)
+    has_answers = any(entry.role == "assistant" for entry in log.entries)
     kept: list[Entry] = []
     for entry in log.entries:
-        if entry.kind == "event" and has_items:
+        is_prompt_event = type_of(entry.raw) == USER_EVENT
+        if entry.kind == "event" and (has_prompts if is_prompt_event else has_answers):
             log.builder.ignore(f"event_msg/{type_of(entry.raw)}")
         elif entry.kind == "rollback":
             start = _start_of_turns(kept, count_at(entry.raw, "num_turns") or 0)
@@ -183,12 +192,12 @@ def responses_item(raw: JsonObject) -> JsonObject:
     match type_of(raw):
         case "agent_message":  # of another agent
             return {"type": "message", "role": "user", "content": raw.get("content")}
-        case "tool_call":
+        case "tool_call" | "function_call" if not text_at(raw, "name"):
             call_id, arguments = raw.get("call_id", raw.get("id")), raw.get("arguments")
             name = tool_name(raw)
             called: JsonObject = {"call_id": call_id, "name": name, "arguments": arguments}
             return {"type": "function_call", **called}
-        case "tool_result":
+        case "tool_result" | "function_result":
             answered: JsonObject = {"call_id": raw.get("call_id") or ""}
             output = raw.get("output", raw.get("result"))
             return {"type": "function_call_output", **answered, "output": output}
@@ -242,7 +251,22 @@ def is_bare_head(value: JsonObject) -> bool:
 
 
 def is_bare_item(value: JsonObject) -> bool:
-    return bool(type_of(value)) and Responses().detect(value) == "own"
+    """Whether this is an item without a record around it."""
+    kind = type_of(value)
+    return kind in (*_CALLS, *_RESULTS) or (bool(kind) and Responses().detect(value) == "own")
+
+
+def is_bare_call(value: JsonValue) -> bool:
+    """Whether this is a call as only Codex wrote it: beside messages, with a function's name."""
+    if not isinstance(value, dict) or type_of(value) not in (*_CALLS, "function_call"):
+        return False
+    has_time = "timestamp" in value or "created_at" in value
+    return has_time and isinstance(value.get("function"), dict) and "role" not in value
+
+
+def _is_bare_message(value: JsonObject) -> bool:
+    is_text = isinstance(value.get("content"), (str, list))
+    return "type" not in value and isinstance(value.get("role"), str) and is_text
 
 
 def _object(record: JsonObject, key: str) -> JsonObject:
@@ -251,4 +275,5 @@ def _object(record: JsonObject, key: str) -> JsonObject:
 
 
 def recorded_at(record: Mapping[str, object]) -> datetime | None:
-    return time_at(record, "timestamp")
+    """When a record was written."""
+    return time_at(record, "timestamp", "created_at")

@@ -7,7 +7,7 @@ the events of the provider's usage are kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -85,6 +85,11 @@ class _Agent:
             line=line,
         )
 
+    def start(self, data: JsonObject, time: datetime | None, line: int | None) -> None:
+        """A call that no answer requests, as of older versions."""
+        self._call({**data, "name": data.get("toolName")}, time, line)
+        self._has_answered = True
+
     def result(self, data: JsonObject, time: datetime | None, line: int | None) -> None:
         """The result of a call; of one that failed the error."""
         self._end_answer()
@@ -133,8 +138,8 @@ class _Agent:
 class _Session:
     """The conversations of a file, and what is said about it."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(self, name: str, requested: Collection[str]) -> None:
+        self._name, self._requested = name, requested
         self.about: Mapping[str, object] = {}
         self.titles: list[str] = []
         self.prompts: list[str] = []
@@ -185,6 +190,8 @@ class _Session:
                 agent.answer(data, time, line)
             case "assistant.usage":
                 agent.usage(data, time)
+            case "tool.execution_start" if text_at(data, "toolCallId") not in self._requested:
+                agent.start(data, time, line)
             case "tool.execution_complete":
                 agent.result(data, time, line)
             case "session.compaction_complete":
@@ -214,14 +221,17 @@ def _is_event(value: JsonObject) -> bool:
     return (
         type_of(value).startswith(_KINDS)
         and isinstance(value.get("data"), dict)
-        and "timestamp" in value
+        and ("timestamp" in value or "id" in value)
     )
 
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
-    session = _Session(records.name)
-    for record in records:
+    events, taken_back = _events(records)
+    session = _Session(records.name, _requested(events))
+    for record in events:
         session.read(record)
+    for _ in range(taken_back):
+        session.agents[_MAIN].builder.ignore("left branch")
     own_id = text_at(session.about, "sessionId")
     titles = [*reversed(session.titles), *filter(is_prompt, session.prompts)]
     for agent_id, agent in session.agents.items():
@@ -233,6 +243,47 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
             yield transcript
         else:
             yield from transcript.problems
+
+
+def _events(records: Records) -> tuple[list[Record], int]:
+    """The events that were not taken back, and how many messages were."""
+    kept: list[Record] = []
+    taken_back = 0
+    for record in records:
+        event = record.value
+        if not isinstance(event, dict) or event.get("type") != "session.snapshot_rewind":
+            kept.append(record)
+            continue
+        ids = _rewound(object_at(event, "data"), [_id(one) for one in kept])
+        taken_back += sum(_id(one) in ids and _is_said(one) for one in kept)
+        kept = [one for one in kept if _id(one) not in ids]
+    return kept, taken_back
+
+
+def _rewound(data: Mapping[str, object], ids: Sequence[str | None]) -> set[str | None]:
+    """The ids of the events that a rewind names, or of all from the one it names."""
+    named, first = data.get("eventIds"), text_at(data, "upToEventId")
+    if isinstance(named, list):
+        return {one for one in named if isinstance(one, str)}
+    return set(ids[ids.index(first) :]) - {None} if first in ids else set()
+
+
+def _id(record: Record) -> str | None:
+    return text_at(record.value, "id") if isinstance(record.value, dict) else None
+
+
+def _is_said(record: Record) -> bool:
+    kinds = ("user.message", "assistant.message", "tool.execution_complete")
+    return isinstance(record.value, dict) and record.value.get("type") in kinds
+
+
+def _requested(events: Iterable[Record]) -> set[str]:
+    """The ids of the calls that answers request."""
+    values = (event.value for event in events)
+    lists = (object_at(v, "data").get("toolRequests") for v in values if isinstance(v, dict))
+    calls = (call for calls in lists if isinstance(calls, list) for call in calls)
+    ids = (text_at(call, "toolCallId") for call in calls if isinstance(call, dict))
+    return {call_id for call_id in ids if call_id}
 
 
 def _output(data: JsonObject) -> str:

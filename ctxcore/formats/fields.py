@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePath
 
+from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.values import Message
 
 
@@ -36,12 +37,21 @@ def object_at(record: Mapping[str, object], key: str) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}
 
 
-def time_at(record: Mapping[str, object], *keys: str) -> datetime | None:
-    """The first of these fields that holds a time: ISO 8601 text, or seconds since 1970.
+def objects_in(value: JsonValue) -> list[JsonObject]:
+    """The objects in a list; none if it is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
-    A time without a zone is taken as UTC.
+
+def time_at(record: Mapping[str, object], *keys: str) -> datetime | None:
+    """The first of these fields that holds a time: ISO 8601 text, or (milli)seconds since 1970.
+
+    A time without a zone is taken as UTC. A number too large for the seconds of any record is
+    taken as milliseconds.
     """
     return next((time for key in keys if (time := _parse_time(record.get(key)))), None)
+
+
+_MOST_SECONDS = 100_000_000_000  # chosen: the year 5138; as milliseconds the year 1973
 
 
 def _parse_time(value: object) -> datetime | None:
@@ -50,7 +60,7 @@ def _parse_time(value: object) -> datetime | None:
             time = datetime.fromisoformat(value)
             return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-            return datetime.fromtimestamp(value, UTC)
+            return datetime.fromtimestamp(value / (1000 if value > _MOST_SECONDS else 1), UTC)
     except (ValueError, OverflowError, OSError):
         pass  # outside the calendar
     return None

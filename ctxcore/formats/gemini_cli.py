@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
 from ctxcore.formats.building import TranscriptBuilder
@@ -17,7 +17,7 @@ from ctxcore.formats.gemini_contents import Content, Step, parts_of, read_steps,
 from ctxcore.formats.records import Problem, Records
 from ctxcore.formats.values import Format, RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
-from ctxcore.reasons.storage_problems import FileProblem, FormatCode
+from ctxcore.reasons.storage_problems import FileProblem, FormatCode, RepairCode
 
 _HEAD_KEYS: Final = ("sessionId", "projectHash")
 _MODEL: Final = ("gemini", "qwen", "model", "assistant")  # forks name it otherwise
@@ -130,7 +130,14 @@ def _is_gemini_cli(records: Records) -> bool:
 
 
 def _is_head(value: JsonObject) -> bool:
-    return all(isinstance(value.get(key), str) for key in _HEAD_KEYS)
+    """Whether this begins a session, or is a whole one."""
+    if all(isinstance(value.get(key), str) for key in _HEAD_KEYS):
+        return True
+    messages = value.get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    if not isinstance(first, dict) or not isinstance(value.get("sessionId"), str):
+        return False
+    return first.get("type") in ("user", *_MODEL, *_NOTES) and "role" not in first
 
 
 def _is_content(value: JsonValue) -> bool:
@@ -170,7 +177,9 @@ def _parent_id(about: JsonObject, name: str) -> str | None:
 def _steps(builder: TranscriptBuilder, entries: Iterable[_Entry]) -> Iterator[Step]:
     answered: set[str] = set()
     for nth, entry in enumerate(entries):
-        kind = text_at(entry.raw, "type", "role") or ""
+        kind, role = text_at(entry.raw, "type", "role") or "", entry.raw.get("role")
+        if kind == role and kind in _MODEL and kind != "model":
+            builder.repair(RepairCode.ROLE(role=kind, meant="model"), line=entry.line)
         if entry.compaction is not None:
             yield entry.compaction
         elif kind in _NOTES:
@@ -296,9 +305,15 @@ def _usage(raw: Mapping[str, object]) -> RecordedUsage:
     )
 
 
+def _is_part(path: Path) -> bool:
+    """Whether this lists the prompts of the sessions in the folder beside it."""
+    return path.name == "logs.json" and path.with_name("chats").is_dir()
+
+
 GEMINI_CLI = Format(
     name="gemini-cli",
     label=FormatCode.GEMINI_CLI(),
     matches=_is_gemini_cli,
     read=_read,
+    is_part=_is_part,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -44,23 +44,45 @@ def text_of(parts: Sequence[JsonValue]) -> str:
 
 
 def read_steps(builder: TranscriptBuilder, steps: Sequence[Step]) -> None:
-    """Adds contents and compactions in order; calls without an id are paired by the codec."""
-    contents = [(at, step) for at, step in enumerate(steps) if isinstance(step, Content)]
-    found: dict[int, list[Message]] = {}
+    """Adds contents and compactions in order; responses without an id follow their calls."""
+    for answer in _by_answer(steps):
+        contents = [(at, step) for at, step in answer if isinstance(step, Content)]
+        found = _read(builder, contents)
+        for at, step in answer:
+            if isinstance(step, RecordedCompaction):
+                builder.compaction(step)
+            else:
+                _add(builder, step, found.get(at, []))
+
+
+def _by_answer(steps: Sequence[Step]) -> Iterator[list[tuple[int, Step]]]:
+    """The steps with their places, each answer with what follows it.
+
+    Read together, the codec would join two answers with calls, of which each has its own usage.
+    """
+    answer: list[tuple[int, Step]] = []
+    for at, step in enumerate(steps):
+        if answer and isinstance(step, Content) and step.raw.get("role") == "model":
+            yield answer
+            answer = []
+        answer.append((at, step))
+    yield answer
+
+
+def _read(
+    builder: TranscriptBuilder, contents: Sequence[tuple[int, Content]]
+) -> dict[int, list[Message]]:
+    """The messages in contents, by the place of the content."""
+    lines = {at: content.line for at, content in contents}
 
     def refuse(at: int, error: MessageError) -> None:
-        step = steps[at]
-        assert isinstance(step, Content)
-        builder.problem(error.reason, line=step.line)
+        builder.problem(error.reason, line=lines[at])
 
-    read = Gemini().to([(at, step.raw) for at, step in contents], refuse)
+    read = Gemini().to([(at, content.raw) for at, content in contents], refuse)
+    found: dict[int, list[Message]] = {}
     for message, places in zip(read.messages, read.places or (), strict=True):
         found.setdefault(places[0], []).append(message)
-    for at, step in enumerate(steps):
-        if isinstance(step, RecordedCompaction):
-            builder.compaction(step)
-        else:
-            _add(builder, step, found.get(at, []))
+    return found
 
 
 def _add(builder: TranscriptBuilder, step: Content, messages: Sequence[Message]) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ctxcore.errors import FormatError, MessageError
+from ctxcore.errors import MessageError
+from ctxcore.formats.beside import object_beside
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import object_at, text_at, time_at
 from ctxcore.formats.records import Problem, Record, Records
@@ -21,6 +22,7 @@ from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 
 _HISTORY: Final = "chat_history.jsonl"
 _SUMMARY: Final = "summary.json"
+_BESIDE: Final = (_SUMMARY, "updates.jsonl", "events.jsonl", "signals.json", "plan.json")
 _ROLES: Final[Mapping[str, Role]] = {"system": "system", "user": "user"}
 _OWN_KEYS: Final = {
     "assistant": ("tool_calls", "model_id", "model_fingerprint"),
@@ -55,7 +57,11 @@ class _Reader:
         elif kind == "assistant":
             self._answer(raw, line)
         elif kind == "tool_result":
-            said = {"role": "tool", "content": _content(raw.get("content"))}
+            images = raw.get("images")
+            shown = images if isinstance(images, list) else []
+            text: JsonObject = {"type": "text", "text": raw.get("content")}
+            content = [text, *shown] if shown else raw.get("content")
+            said = {"role": "tool", "content": _content(content)}
             parts, call_id = parse_message(said).content, text_at(raw, "tool_call_id")
             self.builder.result(parts, call_id=call_id, time=time, line=line)
         elif kind == "reasoning":
@@ -113,6 +119,9 @@ def _is_record(value: JsonObject) -> bool:
 
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
+    if any(isinstance(value, dict) and _is_summary(value) for value in records.values):
+        yield Problem(line=None, reason=FileProblem.PART_OF(file=_HISTORY))
+        return
     builder = TranscriptBuilder(format="grok", path=records.name)
     reader = _Reader(builder)
     for record in records:
@@ -133,18 +142,13 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
 
 def _summary(path: Path | None) -> Mapping[str, object]:
     """What the file beside a history says about it; nothing if there is none that can be read."""
-    beside = path.with_name(_SUMMARY) if path is not None and path.name == _HISTORY else None
-    if beside is None or not beside.is_file():
+    if path is None or path.name != _HISTORY:
         return {}
-    try:
-        value = Records.of_file(beside).values[0]
-    except FormatError:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return object_beside(path.with_name(_SUMMARY))
 
 
 def _is_part(path: Path) -> bool:
-    return path.name == _SUMMARY and path.with_name(_HISTORY).is_file()
+    return path.name in _BESIDE and path.with_name(_HISTORY).is_file()
 
 
 def _content(content: JsonValue) -> JsonValue:

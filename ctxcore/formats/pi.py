@@ -83,10 +83,12 @@ def _is_head(value: JsonObject) -> bool:
 
 
 def _is_message(value: JsonObject) -> bool:
-    """Whether this is a message of a file whose head is lost."""
+    """Whether this is a message of a file whose head is lost, as no other program writes them."""
     message = object_at(value, "message")
-    is_entry = value.get("type") == "message" and "timestamp" in value
-    return is_entry and message.get("role") in ("user", "assistant", "toolResult")
+    if value.get("type") != "message":
+        return False
+    is_answer = message.get("role") == "assistant" and {"provider", "stopReason"} <= message.keys()
+    return is_answer or message.get("role") in ("toolResult", "bashExecution")
 
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:

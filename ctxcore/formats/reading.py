@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ctxcore.errors import FormatError, MessageError
 from ctxcore.formats.records import Problem, Records
 from ctxcore.formats.values import Format, Transcript
 from ctxcore.reasons.foreign import reason_of
-from ctxcore.reasons.storage_problems import FileProblem
-from ctxcore.reasons.values import Reason, any_of
+from ctxcore.reasons.storage_problems import FileProblem, FormatCode
+from ctxcore.reasons.values import Reason
 from ctxcore.registries import At, Registry
 
 T = TypeVar("T")
@@ -24,16 +24,49 @@ T = TypeVar("T")
 FORMATS: Registry[Format] = Registry(
     "transcript format",
     {
+        "cursor": At("ctxcore.formats.cursor:CURSOR"),  # its runs look like Claude Code's
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
+        "chatgpt": At("ctxcore.formats.chatgpt:CHATGPT"),
+        "claude-ai": At("ctxcore.formats.claude_ai:CLAUDE_AI"),
+        "langchain": At("ctxcore.formats.langchain:LANGCHAIN"),
+        "ai-sdk": At("ctxcore.formats.ai_sdk:AI_SDK"),
+        "openai-agents": At("ctxcore.formats.openai_agents:OPENAI_AGENTS"),
+        "google-adk": At("ctxcore.formats.google_adk:GOOGLE_ADK"),
+        "openhands": At("ctxcore.formats.openhands:OPENHANDS"),
+        "openhands-sdk": At("ctxcore.formats.openhands_sdk:OPENHANDS_SDK"),
+        "openhands-log": At("ctxcore.formats.openhands_log:OPENHANDS_LOG"),
+        "swe-agent": At("ctxcore.formats.swe_agent:SWE_AGENT"),
+        "mini-swe-agent": At("ctxcore.formats.mini_swe_agent:MINI_SWE_AGENT"),
         "codex": At("ctxcore.formats.codex:CODEX"),
+        "droid": At("ctxcore.formats.droid:DROID"),  # pi's entries look like its messages
         "pi": At("ctxcore.formats.pi:PI"),
         "gemini-cli": At("ctxcore.formats.gemini_cli:GEMINI_CLI"),
         "qwen": At("ctxcore.formats.qwen:QWEN"),
         "copilot": At("ctxcore.formats.copilot:COPILOT"),
         "grok": At("ctxcore.formats.grok:GROK"),
-        "openai": At("ctxcore.formats.openai_chat:OPENAI_CHAT"),  # last: it asks for least
+        "opencode": At("ctxcore.formats.opencode:OPENCODE"),
+        "kimi": At("ctxcore.formats.kimi:KIMI"),
+        "hermes": At("ctxcore.formats.hermes:HERMES"),
+        "antigravity": At("ctxcore.formats.antigravity:ANTIGRAVITY"),
+        "tau-bench": At("ctxcore.formats.tau_bench:TAU_BENCH"),
+        "bfcl": At("ctxcore.formats.bfcl:BFCL"),
+        "toolbench": At("ctxcore.formats.toolbench:TOOLBENCH"),
+        "fastchat": At("ctxcore.formats.fastchat:FASTCHAT"),
+        "sharegpt": At("ctxcore.formats.sharegpt:SHAREGPT"),
+        "tagged-calls": At("ctxcore.formats.sharegpt:TAGGED_CALLS"),
+        "glaive": At("ctxcore.formats.instructions:GLAIVE"),
+        "alpaca": At("ctxcore.formats.instructions:ALPACA"),
+        "ultrachat": At("ctxcore.formats.instructions:ULTRACHAT"),
+        "anthropic": At("ctxcore.formats.provider_bodies:ANTHROPIC"),
+        "openai-responses": At("ctxcore.formats.provider_bodies:OPENAI_RESPONSES"),
+        "gemini": At("ctxcore.formats.provider_bodies:GEMINI"),
+        "openai": At("ctxcore.formats.provider_bodies:OPENAI_CHAT"),  # last: it asks for least
     },
 )
+
+
+_NAMED: Final = ("openai", "claude-code")
+"""The formats that errors name; `ctxcore formats` lists the others."""
 
 
 def register_format(fmt: Format, *, before: str = "openai") -> None:
@@ -47,9 +80,11 @@ def register_format(fmt: Format, *, before: str = "openai") -> None:
 
 
 def expected(problem: Reason) -> Reason:
-    """`problem` of a file, with the formats that can be read."""
-    labels = [FORMATS[name].label for name in reversed(tuple(FORMATS))]
-    return FileProblem.EXPECTED(problem=problem, formats=any_of(labels))
+    """`problem` of a file, with the best known formats and the number of the others."""
+    openai, claude_code = (FORMATS[name].label for name in _NAMED)
+    others = len(FORMATS) - len(_NAMED)
+    formats = FormatCode.KNOWN(first=openai, second=claude_code, others=others)
+    return FileProblem.EXPECTED(problem=problem, formats=formats)
 
 
 def readable_suffixes() -> tuple[str, ...]:

@@ -257,7 +257,7 @@ def _look_at(opened: Callable[[], BinaryIO], name: str) -> tuple[Layout, tuple[R
     try:
         return "object", (Record(value=json.loads(text)),)
     except (ValueError, RecursionError) as error:
-        raise _damaged(name, error) from error
+        raise damaged(name, error) from error
 
 
 def _is_long_list(opened: Callable[[], BinaryIO]) -> bool:
@@ -293,7 +293,7 @@ def _elements(opened: Callable[[], BinaryIO], name: str) -> Iterator[Record]:
             for value in _ListScanner(text).scan():
                 yield Record(value=value)
         except (ValueError, RecursionError) as error:
-            raise _damaged(name, error) from error
+            raise damaged(name, error) from error
 
 
 class _ListScanner:
@@ -377,7 +377,8 @@ class _ListScanner:
         return error
 
 
-def _damaged(name: str, error: Exception) -> FormatError:
+def damaged(name: str, error: Exception) -> FormatError:
+    """The refusal of a document that `error` says is no JSON."""
     at = error.lineno if isinstance(error, json.JSONDecodeError) else None
     return FormatError(path=name, line=at, problem=FileProblem.DAMAGED(reason=_reason(error)))
 

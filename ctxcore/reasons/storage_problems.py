@@ -18,8 +18,14 @@ class FileProblem(Code):
     NO_CONVERSATION_BECAUSE = "file.none_because", "contains no conversation: {problem}"
     LOOKS_LIKE = "file.looks_like", "this looks like {format}, but {problem}"
     NEITHER = "file.neither", "is neither a chat message nor a conversation"
+    NO_DIALOGUE = "file.no_dialogue", "is no conversation of this format"
+    NO_TURN = "file.no_turn", "a turn without a speaker or a text was left out"
+    SPEAKER = "file.speaker", "a turn of the unknown speaker {name!r} was left out"
     NO_RECORD = "file.no_record", "is JSON, but not a session record"
     NO_CONTENT = "file.no_content", "the {kind} record has no content"
+    PART_OF = "file.part_of", "it only completes a conversation; read {file} instead"
+    NOT_BESIDE = "file.not_beside", "its messages are in other files, which are not beside it"
+    CLIPPED = "file.clipped", "the program that wrote the file cut the text off"
     DAMAGED = "file.damaged", "the JSON is damaged or cut off: {reason}"
     NOT_JSON = "file.not_json", "is not JSON: {reason}"
     UNREADABLE = "file.unreadable", "cannot be read: {reason}"
@@ -43,12 +49,48 @@ class FormatCode(Code):
         "line)",
     )
     CLAUDE_CODE = "format.claude_code", "a Claude Code session (.jsonl)"
+    CHATGPT = "format.chatgpt", "a ChatGPT export (conversations.json)"
+    CLAUDE_AI = "format.claude_ai", "a claude.ai export (conversations.json)"
+    LANGCHAIN = "format.langchain", "LangChain messages or a LangGraph state"
+    OPENAI_AGENTS = "format.openai_agents", "a run state of the OpenAI Agents SDK"
+    GOOGLE_ADK = "format.google_adk", "a Google ADK session"
+    OPENHANDS_EVENTS = "format.openhands_events", "OpenHands events"
+    OPENHANDS_SDK = "format.openhands_sdk", "events of the OpenHands SDK"
+    OPENHANDS_LOG = "format.openhands_log", "an OpenHands log of a model call"
+    SWE_AGENT = "format.swe_agent", "a SWE-agent trajectory (.traj)"
+    MINI_SWE_AGENT = "format.mini_swe_agent", "a mini-swe-agent trajectory (.traj.json)"
+    AI_SDK = "format.ai_sdk", "Vercel AI SDK messages"
     CODEX = "format.codex", "a Codex rollout (.jsonl)"
     PI = "format.pi", "a pi or OpenClaw session (.jsonl)"
     GEMINI_CLI = "format.gemini_cli", "a Gemini CLI session (.json, .jsonl)"
     QWEN = "format.qwen", "a Qwen Code session (.jsonl)"
     COPILOT = "format.copilot", "a Copilot CLI session (events.jsonl)"
     GROK = "format.grok", "a Grok session (chat_history.jsonl)"
+    OPENCODE = "format.opencode", "an OpenCode session (its storage folder, or an export)"
+    KIMI = "format.kimi", "a Kimi session (wire.jsonl, context.jsonl)"
+    CURSOR = "format.cursor", "a Cursor transcript (.jsonl)"
+    DROID = "format.droid", "a Droid session (.jsonl)"
+    HERMES = "format.hermes", "a Hermes session (.json, .jsonl)"
+    ANTIGRAVITY = "format.antigravity", "an Antigravity transcript (.jsonl)"
+    ANTHROPIC = "format.anthropic", "requests or responses of Anthropic's messages API"
+    OPENAI_RESPONSES = (
+        "format.openai_responses",
+        "requests, responses or items of OpenAI's Responses API",
+    )
+    GEMINI = "format.gemini", "requests or responses of the Gemini API"
+    SHAREGPT = "format.sharegpt", "a ShareGPT data set"
+    TAGGED_CALLS = "format.tagged_calls", "chat messages with tool calls as tags in their text"
+    GLAIVE = "format.glaive", "a Glaive data set of function calls"
+    ALPACA = "format.alpaca", "an Alpaca data set of instructions and answers"
+    ULTRACHAT = "format.ultrachat", "an UltraChat data set"
+    FASTCHAT = "format.fastchat", "a log or data set of FastChat or Chatbot Arena"
+    TAU_BENCH = "format.tau_bench", "results or examples of tau-bench"
+    BFCL = "format.bfcl", "questions or results of the Berkeley Function-Calling Leaderboard"
+    TOOLBENCH = "format.toolbench", "answers or training data of ToolBench"
+    KNOWN = (
+        "format.known",
+        "{first}, {second} or one of {others} other formats (`ctxcore formats` lists them)",
+    )
 
 
 class RepairCode(Code):
@@ -57,6 +99,11 @@ class RepairCode(Code):
     NO_ID = "repair.no_id", "a tool call without an id got one"
     NO_CALL = "repair.no_call", "the result of a call that is not in the file stays where it is"
     MOVED = "repair.moved", "a result was moved behind its call"
+    ROLE = "repair.role", "the unknown role {role!r} was read as {meant!r}"
+    NO_CALLS_SHOWN = (
+        "repair.no_calls_shown",
+        "the file shows the results of tool calls but not the calls; the calls were made up",
+    )
 
 
 class ExportProblem(Code):

@@ -215,6 +215,7 @@ class LaterUses:
         """Takes the `messages` of the recording from index `start` on."""
         used = _used_texts(messages, start)
         self._texts = [(at, by, SearchedText(text)) for at, by, text in used]
+        self._known: dict[tuple[str, Fact, int], tuple[int, NeededBy] | None] = {}
         self._places: dict[str, list[int]] = defaultdict(list)
         for place, (_, _, text) in enumerate(self._texts):
             for run in set(word_runs(text.text)):
@@ -254,8 +255,12 @@ class LaterUses:
 
     def _use(self, text: str, fact: Fact, first: int) -> tuple[int, NeededBy] | None:
         """The first use of a fact among the texts from place `first` on."""
-        texts = (self._texts[place] for place in self._candidates(text, first))
-        return next(((at, by) for at, by, said in texts if said.says(fact)), None)
+        key = (text, fact, first)  # lost facts are asked for as such and among those folded
+        if key not in self._known:
+            texts = (self._texts[place] for place in self._candidates(text, first))
+            found = ((at, by) for at, by, said in texts if said.says(fact))
+            self._known[key] = next(found, None)
+        return self._known[key]
 
     def _needed(self, lost: LostFact, first: int) -> NeededFact:
         needed_at, needed_by = self._use(lost.text, lost.fact, first) or (None, None)

@@ -65,6 +65,16 @@ from ctxcore.tables import (
 )
 from ctxcore.tokens.families import TokenCounter
 
+_INFO: Select[Any] = select(
+    MESSAGE.c.seq,
+    MESSAGE.c.body,
+    MESSAGE.c.block,
+    MESSAGE.c.function_name,
+    MESSAGE.c.short,
+    MESSAGE.c.turn_id,
+    MESSAGE.c.created_at,
+)
+
 
 def _family() -> Select[Any]:
     """The sessions above one, and all below those."""
@@ -161,14 +171,15 @@ class Histories(Area):
         *,
         role: Role | None = None,
     ) -> list[MessageInfo]:
-        found = select(MESSAGE).where(MESSAGE.c.session_id == session_id, MESSAGE.c.seq >= first)
+        found = _INFO.where(MESSAGE.c.session_id == session_id, MESSAGE.c.seq >= first)
         if last is not None:
             found = found.where(MESSAGE.c.seq <= last)
         if role is not None:
             found = found.where(MESSAGE.c.role == role)
         with self._database.read() as connection:
             get_session(connection, session_id)  # refuses an unknown session
-        return self._list(found.order_by(MESSAGE.c.seq), to_message_info)
+            rows = connection.execute(found.order_by(MESSAGE.c.seq)).all()
+        return [to_message_info(row, session_id) for row in rows]
 
     def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:
         return StoredHistory(self._database, session_id, counter_id)

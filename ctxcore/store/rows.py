@@ -96,10 +96,18 @@ def to_counted(row: Any, session_id: str) -> Counted:
     )
 
 
-def to_message_info(row: RowMapping) -> MessageInfo:
-    """A row of `message` as a value."""
-    message = load_message(row["body"], session_id=row["session_id"], seq=row["seq"])
-    return MessageInfo(message=message, **_columns(row, MessageInfo, "message"))
+def to_message_info(row: Any, session_id: str) -> MessageInfo:
+    """A row of seq, body, block, function name, short text, turn and time as a value."""
+    seq, body, block, function_name, short, turn_id, created_at = row
+    return MessageInfo(
+        seq=seq,
+        message=load_message(body, session_id=session_id, seq=seq),
+        block=block,
+        function_name=function_name,
+        short=short,
+        turn_id=turn_id,
+        created_at=created_at,
+    )
 
 
 def dump_compaction(compaction: Compaction) -> str:

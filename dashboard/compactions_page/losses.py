@@ -25,6 +25,7 @@ from dashboard.lost_facts import (
 from dashboard.reads import loss_report, losses_under
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
+from dashboard.slow_reads import read_slowly
 from dashboard.texts import about, language, t
 from dashboard.widgets import Row, plain_table, report_errors
 from dashboard.wording import name_text, reason_sentence, reason_text
@@ -40,10 +41,18 @@ def show_losses(target: CallTarget, row: CompactionRow) -> None:
     elif not row.info.compaction.facts_lost:
         _nothing()
     else:
-        with st.spinner(t("compaction.lost.working")):
-            report = loss_report(target.session, row.info.id)
-        _verdict(target, report)
-        _facts(target, report)
+        report = _report(target, row)
+        if report is not None:
+            _verdict(target, report)
+            _facts(target, report)
+
+
+def _report(target: CallTarget, row: CompactionRow) -> LossReport | None:
+    return read_slowly(
+        loss_report(target.session, row.info.id),
+        place="compaction_losses",
+        text=t("compaction.lost.working"),
+    )
 
 
 def _on_request(target: CallTarget, row: CompactionRow) -> None:
@@ -51,8 +60,9 @@ def _on_request(target: CallTarget, row: CompactionRow) -> None:
     with st.expander(t("compaction.lost.account"), key=key, on_change="rerun") as opened:
         if not opened.open:
             return
-        with st.spinner(t("compaction.lost.working")):
-            report = loss_report(target.session, row.info.id)
+        report = _report(target, row)
+        if report is None:
+            return
         _verdict(target, report)
         if report.account is not None:
             _draw_account(report.account, reason_text(row.trigger), report.policy)

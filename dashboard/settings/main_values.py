@@ -23,6 +23,7 @@ from dashboard.settings.drafts import main_fields
 from dashboard.settings.fields import Field
 from dashboard.settings.form import Form, draw_source, field_source
 from dashboard.settings.inputs import field_help, field_name
+from dashboard.slow_reads import read_slowly
 from dashboard.texts import about, language, t
 from dashboard.widgets import show_problem
 from dashboard.window_chart import window_bar
@@ -37,22 +38,28 @@ def show_main(form: Form) -> None:
         bar = window_bar(_breakdown(form, foreseen), form.typed_budget, segment_label)
         if bar:
             st.html(bar)
-        st.markdown("\n\n".join(_sentences(form, foreseen)))
+        st.markdown("\n\n".join(_sentences(form)))
         if problem:
-            st.warning(plain_label(problem, max_chars=600), icon=":material/warning:")
+            _does_not_fit(problem)
+        if foreseen is not None and form.typed_budget is not None:
+            _session(form, foreseen, form.typed_budget)
         _inputs(form)
         show_problem(saving.PROBLEM)
         _buttons(form)
 
 
 def _foreseen(form: Form) -> tuple[Foreseen | None, str]:
-    """The current session under the typed values, None without messages; or why it does not fit."""
+    """The session under the typed values, nothing planned; None without messages, or why not."""
     if form.session is None or not form.session.length:
         return None, ""
     try:
-        return foreseen(form.session, form.typed, form.model), ""
+        return foreseen(form.session, form.typed, form.model, plans=False).read(), ""
     except BudgetError as error:  # these values may be what makes it fit
         return None, error_text(error)
+
+
+def _does_not_fit(problem: str) -> None:
+    st.warning(plain_label(problem, max_chars=600), icon=":material/warning:")
 
 
 def _breakdown(form: Form, foreseen: Foreseen | None) -> Breakdown:
@@ -67,7 +74,7 @@ def _breakdown(form: Form, foreseen: Foreseen | None) -> Breakdown:
     )
 
 
-def _sentences(form: Form, foreseen: Foreseen | None) -> Iterator[str]:
+def _sentences(form: Form) -> Iterator[str]:
     budget, model = form.typed_budget, plain_label(form.model)
     if budget is None:
         yield t("settings.live.unknown", model=model)
@@ -75,9 +82,25 @@ def _sentences(form: Form, foreseen: Foreseen | None) -> Iterator[str]:
     yield _effect(form, budget, model)
     if form.draft and form.budget is not None:
         yield f":gray[{_saved(form, form.budget)}]"
-    if foreseen is not None and form.session is not None:
+
+
+def _session(form: Form, seen: Foreseen, budget: TokenBudget) -> None:
+    """Says what would happen to the session; a compaction that is due is planned first."""
+    assert form.session is not None  # where it was looked at
+    planned: Foreseen | None = seen
+    if seen.trigger is not None:
+        try:
+            planned = read_slowly(
+                foreseen(form.session, form.typed, form.model),
+                place="settings_foreseen",
+                text=t("settings.main.now.planning"),
+            )
+        except BudgetError as error:
+            _does_not_fit(error_text(error))
+            return
+    if planned is not None:
         title = plain_label(session_title(form.session))
-        yield f":material/arrow_forward: {_now(form, foreseen, budget, title)}"
+        st.markdown(f":material/arrow_forward: {_now(form, planned, budget, title)}")
 
 
 def _effect(form: Form, budget: TokenBudget, model: str) -> str:

@@ -15,6 +15,7 @@ from dashboard import numbers
 from dashboard.excerpts import short_fact
 from dashboard.reads import AccountView, calls_of, sent_report, token_report
 from dashboard.services import engine
+from dashboard.slow_reads import SlowRead, read_slowly
 from dashboard.texts import about, language, t
 from dashboard.usage.charts import where_tokens_went
 from dashboard.usage.rows import OTHER_TOOLS, Share, largest, shares
@@ -41,17 +42,21 @@ def show_account(session: SessionInfo) -> None:
     st.subheader(t("usage.account"))
     calls = calls_of(session)
     view = _view(calls)
-    with st.spinner(t("usage.counting")):
-        report = sent_report(session, view)
+    report = _read(sent_report(session, view), "usage_account")
+    if report is None:
+        return
     rate = input_rate(calls, engine().models()) if view == "sent" else None
     st.caption(_told(report, view, rate))
     _parts(report, rate)
     _tools(report, rate)
     _files(report, rate)
-    _provider(
-        report if view == "once" else token_report(session),
-        tells_cache=any(call.cached_tokens is not None for call in calls),
-    )
+    whole = report if view == "once" else _read(token_report(session), "usage_account_whole")
+    if whole is not None:
+        _provider(whole, tells_cache=any(call.cached_tokens is not None for call in calls))
+
+
+def _read(report: SlowRead[TokenReport], place: str) -> TokenReport | None:
+    return read_slowly(report, place=place, text=t("usage.counting"))
 
 
 def _view(calls: Sequence[CallInfo]) -> AccountView:

@@ -1,21 +1,27 @@
-"""The pictures of README.md and docs/dashboard.md; `make screenshots` keeps them."""
+"""The pictures of README.md and the documentation; `make screenshots` keeps them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from ctxcore import Policy, read_transcripts
+from ctxcore.autopsy.examining import examine
+from ctxcore.autopsy.page import render_page
+from ctxcore.autopsy.summing import sum_up
 from tests.browser.conftest import Server, fresh_page
 from tests.browser.test_pages import open_page
-from tests.browser.tours import demo_session, take_picture
+from tests.browser.tours import SCREENSHOTS_VARIABLE, demo_session, take_picture
 from tests.engines import quiet_litellm
 from tests.tour_transcripts import write_transcripts
 
 pytestmark = pytest.mark.browser
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SCREEN = {"width": 1280, "height": 860}
 
 
@@ -57,3 +63,19 @@ def test_the_usage_page_shows_every_call_of_an_imported_conversation(
     expect(screen.get_by_role("figure", name="What each call sent")).to_be_visible()
 
     take_picture(screen, "usage")
+
+
+def test_the_page_of_an_autopsy_fits_and_runs_nothing(browser: Browser) -> None:
+    (session,) = read_transcripts(EXAMPLES / "autopsy" / "session.jsonl")
+    page = render_page(sum_up([examine(session, Policy.preset("default"))]))
+    with fresh_page(browser, viewport={"width": 1100, "height": 1000}) as opened:
+        asked: list[str] = []
+        opened.on("request", lambda request: asked.append(request.url))
+        opened.set_content(page)
+        opened.locator("summary").first.click()
+
+        expect(opened.get_by_text("said in message 1, needed in 47").first).to_be_visible()
+        assert opened.evaluate("document.documentElement.scrollWidth") <= 1100
+        assert asked == []
+        if folder := os.environ.get(SCREENSHOTS_VARIABLE):
+            opened.screenshot(path=Path(folder) / "autopsy.png")

@@ -44,6 +44,8 @@ def test_what_is_due_is_what_the_turn_would_do(engine: ContextEngine) -> None:
     made = engine.propose(session_id)
     assert foreseen.context.tokens == engine.context(session_id).tokens
     assert made.record is not None
+    unplanned = engine.foresee(session_id, policy, plans=False)
+    assert (unplanned.trigger, unplanned.plan) == (foreseen.trigger, None)
     assert engine.compactions(session_id) == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,15 +15,18 @@ import pytest
 from ctxcore.assembly.verdicts import Run
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TextDelta
+from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.gateway.scripted import ScriptedModel, ScriptedReply
 from ctxcore.reasons.codes import CallCode
 from ctxcore.store.values import CallInfo, Scope, SessionInfo
+from dashboard import reads, slow_reads
 from dashboard.selection import select_session
 from dashboard.texts import Language, languages, translate
 from dashboard.usage import hints
 from dashboard.usage.account import PATH_CHARS
 from dashboard.widgets import LONG_TEXT_PIXELS
 from tests.dashboard_app import Dashboard, open_dashboard, rendered, talked
+from tests.limits import HANG_SECONDS
 from tests.small_transcript import claude_code_lines
 
 
@@ -439,3 +443,26 @@ def test_the_survival_map_is_drawn_once_it_is_opened(app: Dashboard, language: L
     assert heatmap["y"] == ["1", "2", "3", "4", "5"]
     assert heatmap["text"][0] == [kept, kept, kept]
     assert heatmap["text"][4] == ["", "", kept]
+
+
+def test_the_page_is_there_before_all_messages_are_counted(
+    app: Dashboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+
+    def late(*given: Any, **named: Any) -> TokenReport:
+        assert go_on.wait(HANG_SECONDS)
+        return usage_report(*given, **named)
+
+    monkeypatch.setattr(reads, "usage_report", late)
+    monkeypatch.setattr(slow_reads, "GRACE_SECONDS", 0.0)
+    at = opened(app, chatted(app, turns=2))
+    working = translate("usage.counting", "en")
+    assert working in app.texts()
+    told = len(charts(at))
+
+    go_on.set()
+    monkeypatch.setattr(slow_reads, "GRACE_SECONDS", HANG_SECONDS)
+
+    assert len(charts(app.run())) == told + 1
+    assert working not in app.texts()

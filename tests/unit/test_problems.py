@@ -38,7 +38,7 @@ from ctxcore.errors import (
     WorkingStateError,
 )
 from ctxcore.formats.native import KIND
-from ctxcore.formats.reading import expected, parse_transcripts
+from ctxcore.formats.reading import FORMATS, expected, parse_transcripts
 from ctxcore.gateway.errors import (
     ContextOverflowError,
     ErrorKind,
@@ -216,7 +216,8 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "file.empty",
         {},
         "a.json: the file is empty; expected OpenAI chat messages (a list, an object with "
-        "`messages`, or one message or conversation a line) or a Claude Code session (.jsonl)",
+        "`messages`, or one message or conversation a line), a Claude Code session (.jsonl) or "
+        f"one of {len(FORMATS) - 2} other formats (`ctxcore formats` lists them)",
     ),
     (
         CompactionRefusedError(current_tokens=9_000, max_tokens=8_000),

@@ -28,7 +28,10 @@ PAGES = (
     "docs/compression.md",
     "docs/configuration.md",
     "docs/extending.md",
+    "docs/formats/apis-and-datasets.md",
     "docs/formats/coding-agents.md",
+    "docs/formats/frameworks.md",
+    "docs/formats/other-agents.md",
     "docs/how-it-works.md",
     "docs/models.md",
     "docs/sessions.md",
@@ -58,7 +61,7 @@ def examples(page: str) -> list[tuple[str, str]]:
 
 def commands() -> list[tuple[str, str]]:
     """Each command line of the README and the page of commands with its output."""
-    pages = ("README.md", "docs/command-line.md")
+    pages = ("README.md", "docs/autopsy.md", "docs/command-line.md")
     found = [block for page in pages for block in blocks(page)]
     shown = [text for language, text in found if language == "console"]
     return [(line.removeprefix("$ "), rest) for line, _, rest in (t.partition("\n") for t in shown)]
@@ -96,14 +99,16 @@ def test_the_examples_of_a_page_print_what_stands_below_them(
 
 @pytest.mark.parametrize(("command", "expected"), commands())
 def test_the_commands_of_the_pages_print_what_stands_below_them(
-    command: str, expected: str
+    command: str, expected: str, tmp_path: Path
 ) -> None:
+    for folder in ("data", "examples"):  # a command may write a file beside them
+        (tmp_path / folder).symlink_to(ROOT / folder)
     program, *arguments = command.split()
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
 
     done = subprocess.run(
         [sys.executable, "-m", f"{program}.cli", *arguments],
-        cwd=ROOT,
+        cwd=tmp_path,
         env=environment,
         capture_output=True,
         encoding="utf-8",

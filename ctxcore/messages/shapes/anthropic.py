@@ -423,10 +423,20 @@ def _starts_with_system(passed: PassedMessages) -> bool:
     return bool(passed.messages) and passed.messages[0].is_system and passed.places_of(0) == (0,)
 
 
+_SCHEMA_KEYS: Final = ("input_schema", "inputSchema", "parametersJsonSchema")
+"""What other providers call the `parameters` of a tool."""
+_CLAUDE_KEYS: Final = ("name", "description", "input_schema")
+
+
 def openai_tool(definition: JsonObject) -> JsonObject:
-    """A tool definition in OpenAI's form, whichever form it came in."""
-    if "input_schema" not in definition:
+    """A tool definition in OpenAI's form, whichever form it came in; others stay as they are."""
+    is_function = definition.get("type") in (None, "function") and "name" in definition
+    if "function" in definition or not (is_function or "input_schema" in definition):
         return definition
-    keys = {"name": "name", "description": "description", "input_schema": "parameters"}
-    function: JsonObject = {keys[key]: definition[key] for key in keys if key in definition}
+    keys = _CLAUDE_KEYS if "input_schema" in definition else definition
+    function: JsonObject = {
+        "parameters" if key in _SCHEMA_KEYS else key: definition[key]
+        for key in keys
+        if key in definition and key != "type"
+    }
     return {"type": "function", "function": function}

@@ -392,6 +392,11 @@ def _joined(parts: Sequence[JsonValue]) -> JsonValue:
     return list(parts)
 
 
+def is_compaction(raw: Mapping[str, object]) -> bool:
+    """Whether an item is a compaction by the provider."""
+    return type_of(raw) in _COMPACTIONS
+
+
 def _is_reference(raw: Mapping[str, object]) -> bool:
     """Whether an item is only the id of another one, its type left out."""
     return isinstance(raw.get("id"), str) and raw.keys() - {"type"} == {"id"} and not type_of(raw)

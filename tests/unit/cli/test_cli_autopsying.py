@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.losing_sessions import PART, recorded_session
+from tests.processes import printed_by
 from tests.unit.cli.files import results, run, run_json, talk, write
 
 
@@ -95,10 +96,11 @@ def test_without_a_path_the_folders_of_known_programs_are_examined(
     assert run("autopsy").exit_code == 0
 
 
-def test_many_files_are_examined_by_several_processes_with_the_same_result(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alone = run_json("autopsy", folder, "--jobs", "1")
-    monkeypatch.setattr("ctxcore.autopsy.running._FEW_BYTES", 0)
-
-    assert run_json("autopsy", folder, "--jobs", "2") == alone
+def test_many_files_are_examined_by_several_processes_with_the_same_result(folder: Path) -> None:
+    script = f"""
+from ctxcore.autopsy import running
+running._FEW_BYTES = 0
+alone, shared = (running.autopsy([{str(folder)!r}], workers=workers) for workers in (1, 2))
+print(len(alone.sessions), shared == alone)
+"""
+    assert printed_by(script) == "2 True\n"

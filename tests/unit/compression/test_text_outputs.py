@@ -237,3 +237,17 @@ def test_a_name_that_a_longer_one_contains_is_not_told_again() -> None:
     text = shrink("\n".join(lines), max_tokens=80).text
 
     assert "docs/harbour_plan.md" in text
+
+
+@pytest.mark.parametrize(("handlers", "kept"), [(2, 2), (12, 1)])
+def test_code_that_handles_many_errors_does_not_fill_the_room_with_them(
+    handlers: int, kept: int
+) -> None:
+    """A few mentions may be what went wrong; many different ones are how the code works."""
+    steps = [f"    load_part_{n}(store)\n    check_part_{n}(store)" for n in range(60)]
+    for n in range(handlers):
+        steps[5 * n] = f"    if store.denied_{n}: return {n}, 'invalid part {n}'"
+    code = ["def load(store):", *"\n".join(steps).split("\n")]
+    lines = [f"{n:6}→{line}" for n, line in enumerate(code, 1)]
+
+    assert shrink("\n".join(lines), max_tokens=110).text.count("invalid part") == kept

@@ -161,3 +161,20 @@ def test_a_rule_said_once_anywhere_in_a_long_conversation_is_carried() -> None:
         carried = render_facts(live(folded(*said)), max_tokens=480, counter=FourBytes())
 
         assert "- Never order from the old supplier." in carried.text
+
+
+def test_the_file_at_work_comes_before_those_named_once_long_ago() -> None:
+    """Its path is long and it is named again; the others are short. Each is told once."""
+    at_work = "/srv/harbour/deployments/berths/allocation/nightly_schedule.py"
+    before = [of_call("Read", file_path=f"/berths/old_{n}.py") for n in range(9)]
+    read = of_call("Read", file_path=at_work)
+    ledger = folded(*before, *["Go on."] * 80, read, read)
+
+    carried = render_facts(live(ledger), max_tokens=32, counter=FourBytes())
+
+    assert carried.text.splitlines()[-2:] == [
+        f"- {at_work}",
+        f"({carried.left_out} more facts not shown)",
+    ]
+    assert carried.text.count(at_work) == 1
+    assert carried.left_out > 0

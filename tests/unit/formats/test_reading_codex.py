@@ -244,6 +244,24 @@ def test_events_are_messages_where_no_items_are() -> None:
     assert shape(found) == ["user: go", "assistant: one", "assistant: two"]
 
 
+def test_events_of_a_user_are_messages_where_only_answers_are_items() -> None:
+    found = read(
+        HEAD,
+        event("user_message", message="go"),
+        call("c"),
+        output("c", "x"),
+        event("agent_message", message="done"),
+        said("assistant", "done"),
+    )
+
+    assert [message.role for message in found.messages] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+
+
 def test_the_title_is_the_request_without_the_files_of_an_editor() -> None:
     context = "# Context from my IDE setup:\n## Open tabs:\n## My request for Codex:\nfix it"
     found = read(HEAD, event("user_message", message=context), said("user", context))
@@ -266,6 +284,31 @@ def test_the_first_layouts_have_no_wrapping() -> None:
     expected = ["user: go", "assistant:  +shell(c {})", "tool(c): x"]
     assert (lines.id, whole.id) == ("old", "old")
     assert shape(lines) == shape(whole) == expected
+
+
+def test_messages_and_calls_without_any_head() -> None:
+    when: JsonObject = {"timestamp": TIME}
+    found = read(
+        {**when, "role": "user", "content": "go", "model": "m-1"},
+        {**when, "type": "tool_call", "function": {"name": "git"}, "arguments": "status"},
+        {**when, "type": "tool_result", "name": "git", "result": "clean"},
+        {**when, "type": "function_call", "function": {"name": "git"}, "arguments": {}},
+        {**when, "type": "function_result", "name": "git", "result": "dirty"},
+        {**when, "role": "user", "message": "drifted"},
+        {**when, "role": "assistant", "content": "done"},
+        {**when, "type": "error", "text": "oh"},
+    )
+
+    assert shape(found) == [
+        "user: go",
+        "assistant:  +git(call_1 status)",
+        "tool(call_1): clean",
+        "assistant:  +git(call_2 {})",
+        "tool(call_2): dirty",
+        "assistant: done",
+    ]
+    assert (found.format, found.model, dict(found.ignored)) == ("codex", "m-1", {"error": 1})
+    assert [problem.line for problem in found.problems] == [6]
 
 
 def test_broken_lines_are_named_and_the_others_read() -> None:

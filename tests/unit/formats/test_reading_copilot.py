@@ -91,6 +91,33 @@ def test_sub_agents_are_conversations_of_their_own() -> None:
     assert (agent.id, agent.parent_id) == ("task", "s-1")
 
 
+def test_events_that_were_taken_back_are_a_left_branch() -> None:
+    found = read(
+        START,
+        {**event("user.message", content="one"), "id": "1"},
+        {**event("user.message", content="two"), "id": "2"},
+        {**event("assistant.message", content="2"), "id": "3"},
+        event("session.snapshot_rewind", upToEventId="2"),
+        {**event("user.message", content="three"), "id": "4"},
+        event("session.snapshot_rewind", eventIds=["1"]),
+    )
+
+    assert shape(found) == ["user: three"]
+    assert ("left branch", 3) in found.ignored
+
+
+def test_a_call_that_no_answer_requests_is_read_from_its_start() -> None:
+    found = read(
+        START,
+        event("user.message", content="go"),
+        event("tool.execution_start", toolCallId="a", toolName="bash", arguments={"n": 1}),
+        result("a", "A"),
+    )
+
+    assert shape(found)[1:] == ['assistant:  +bash(a {"n":1})', "tool(a): A"]
+    assert not found.repairs
+
+
 def test_a_compaction_and_one_that_failed() -> None:
     found = read(
         START,

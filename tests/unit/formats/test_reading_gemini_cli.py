@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
-from ctxcore.formats.reading import parse_transcripts
+from ctxcore.formats.reading import find_transcripts, parse_transcripts
 from ctxcore.messages.values import JsonObject, JsonValue
-from tests.unit.formats.transcript_files import TIME, read, refusal, shape
+from tests.unit.formats.transcript_files import TIME, jsonl, read, refusal, shape
 
 HEAD: JsonObject = {"sessionId": "s-1", "projectHash": "h", "startTime": TIME, "kind": "main"}
 
@@ -56,6 +57,17 @@ def test_calls_hold_their_results_and_input_excludes_what_was_cached() -> None:
         *(1, 71, 30, 7),
     )
     assert dict(found.ignored) == {"info": 1}
+
+
+def test_answers_without_results_keep_their_own_usage() -> None:
+    found = read(
+        HEAD,
+        record("1", "user", "go"),
+        record("2", "gemini", "", toolCalls=[call("a")], tokens={"input": 10}),
+        record("3", "gemini", "", toolCalls=[call("b", "B")], tokens={"input": 20}),
+    )
+
+    assert [(one.after, one.input_tokens) for one in found.usage] == [(1, 10), (2, 20)]
 
 
 def test_one_object_is_read_alike() -> None:
@@ -120,6 +132,15 @@ def test_a_sub_agent_stands_in_the_folder_of_its_parent() -> None:
     assert found.parent_id == "p-1"
 
 
+def test_the_list_of_prompts_beside_the_sessions_is_no_file_of_its_own(tmp_path: Path) -> None:
+    session = tmp_path / "chats" / "session-1.jsonl"
+    session.parent.mkdir()
+    session.write_text(jsonl(HEAD, record("1", "user", "go")))
+    (tmp_path / "logs.json").write_text("[]")
+
+    assert find_transcripts(tmp_path) == [session]
+
+
 def test_a_saved_chat_is_a_list_of_contents() -> None:
     contents: list[JsonValue] = [
         {"role": "user", "parts": [{"text": "go"}]},
@@ -133,6 +154,17 @@ def test_a_saved_chat_is_a_list_of_contents() -> None:
     assert shape(bare) == shape(wrapped)
     assert [message.role for message in bare.messages] == ["user", "assistant", "tool"]
     assert bare.messages[2].answers == bare.messages[1].calls[0].id
+
+
+def test_a_role_that_gemini_does_not_have_is_said() -> None:
+    contents: JsonValue = [
+        {"role": "user", "parts": [{"text": "go"}]},
+        {"role": "gemini", "parts": [{"text": "done"}]},
+    ]
+    [found] = parse_transcripts(json.dumps({"history": contents}), name="a.json")
+
+    assert shape(found) == ["user: go", "assistant: done"]
+    assert [repair.reason.code for repair in found.repairs] == ["repair.role"]
 
 
 def test_broken_lines_are_named_and_the_others_read() -> None:

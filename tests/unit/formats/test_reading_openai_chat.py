@@ -9,6 +9,7 @@ import pytest
 from ctxcore.errors import FormatError
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.messages.values import JsonObject, JsonValue
+from tests.unit.formats.transcript_files import read, read_all, refusal, shape
 
 HELLO: list[JsonValue] = [
     {"role": "user", "content": "hello"},
@@ -23,7 +24,7 @@ TOOL: JsonObject = {"type": "function", "function": {"name": "look", "parameters
         json.dumps(HELLO),
         json.dumps(HELLO, indent=1),
         json.dumps({"messages": HELLO}),
-        json.dumps([{"task": 1, "traj": HELLO}], indent=2),
+        json.dumps([{"messages": HELLO}], indent=2),
         json.dumps({"history": HELLO}),
         "\n".join(json.dumps(message) for message in HELLO),
         "\r\n\r\n".join(json.dumps(message) for message in HELLO) + "\r\n",
@@ -79,7 +80,7 @@ def test_a_bad_message_is_a_problem_and_the_rest_goes_on() -> None:
     assert len(found.messages) == 2
     assert [str(problem.reason) for problem in found.problems] == [
         "message 2, role: 'narrator' is not one of system, developer, user, assistant, tool",
-        "message 3: expected an object, got str",
+        'message 3: is text; write {"role": "user", "content": …}',
     ]
 
 
@@ -149,31 +150,6 @@ def test_times_beside_messages_are_read_in_utc() -> None:
     ]
 
 
-def test_a_request_to_claude_is_taken_over_into_the_same_form() -> None:
-    call = {"type": "tool_use", "id": "c1", "name": "add", "input": {"a": 2}}
-    result = {"type": "tool_result", "tool_use_id": "c1", "content": "4"}
-    body = {
-        "system": "be exact",
-        "tools": [{"name": "add", "input_schema": {"type": "object"}}],
-        "messages": [
-            {"role": "user", "content": [{"type": "text", "text": "2 + 2?"}]},
-            {"role": "assistant", "content": [call]},
-            {"role": "user", "content": [result, {"type": "text", "text": "and?"}]},
-        ],
-    }
-
-    (found,) = parse_transcripts(json.dumps(body), name="request.json")
-
-    roles = [message.role for message in found.messages]
-    assert roles == ["system", "user", "assistant", "tool", "user"]
-    assert found.messages[2].calls[0].arguments == '{"a": 2}'
-    assert (found.messages[3].answers, found.messages[3].text) == ("c1", "4")
-    assert found.tools == [
-        {"type": "function", "function": {"name": "add", "parameters": {"type": "object"}}}
-    ]
-    assert len(found.times) == 5
-
-
 def test_summaries_of_an_agents_own_compactions_are_told_apart() -> None:
     said = ["one", "two", "what came before: one, two", "three"]
     made = [{"summary_index": 2, "trigger": "auto", "pre_tokens": 900}, {"summary_index": 9}]
@@ -187,3 +163,148 @@ def test_summaries_of_an_agents_own_compactions_are_told_apart() -> None:
     assert (told.at, told.summary) == (2, "what came before: one, two")
     assert (told.before_tokens, told.trigger) == (900, "auto")
     assert len(read.times) == len(read.messages)
+
+
+RESPONSE: JsonObject = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "created": 1_700_000_000,
+    "model": "gpt-test",
+    "choices": [
+        {"index": 0, "message": {"role": "assistant", "content": "hi", "reasoning": "greet"}},
+        {"index": 1, "message": {"role": "assistant", "content": "hello"}},
+    ],
+    "usage": {
+        "prompt_tokens": 100,
+        "prompt_tokens_details": {"cached_tokens": 60},
+        "completion_tokens": 7,
+    },
+}
+REQUEST: JsonObject = {"model": "gpt", "messages": HELLO[:1], "tools": [TOOL]}
+
+
+def test_a_response_is_an_answer_with_its_usage() -> None:
+    found = read(RESPONSE)
+
+    assert shape(found) == ["assistant: hi"]
+    assert (found.id, found.model, found.messages[0].reasoning) == (
+        "chatcmpl-1",
+        "gpt-test",
+        "greet",
+    )
+    (usage,) = found.usage
+    assert (usage.input_tokens, usage.cache_read_tokens, usage.output_tokens) == (40, 60, 7)
+    assert found.ignored == (("other choice", 1),)
+
+
+@pytest.mark.parametrize(
+    ("reported", "counted"),
+    [
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, (5, 4, 0)),
+        ({"prompt_tokens": 9, "cache_read_input_tokens": 4}, (5, 4, 0)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cache_creation_tokens": 2}}, (7, 0, 2)),
+        ({"prompt_tokens": 1, "prompt_cache_hit_tokens": 4}, (0, 4, 0)),
+    ],
+)
+def test_what_other_providers_report_as_cached_is_told_apart(
+    reported: JsonObject, counted: tuple[int, int, int]
+) -> None:
+    (usage,) = read({**RESPONSE, "usage": reported}).usage
+
+    assert (usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens) == counted
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"request": REQUEST, "response": RESPONSE},
+        {"request": {"method": "POST", "body": REQUEST}, "response": {"body": RESPONSE}},
+        {"request": json.dumps(REQUEST), "response": json.dumps(RESPONSE)},
+        {"custom_id": "a", "body": REQUEST, "response": {"status_code": 200, "body": RESPONSE}},
+        {**REQUEST, "response": RESPONSE},
+    ],
+)
+def test_a_response_is_joined_to_the_request_beside_it(record: JsonObject) -> None:
+    found = read(record)
+
+    assert shape(found) == ["user: hello", "assistant: hi"]
+    assert (found.model, found.tools) == ("gpt-test", [TOOL])
+    assert [usage.after for usage in found.usage] == [1]
+
+
+def test_the_lines_of_batch_files_have_their_ids() -> None:
+    found = read_all(
+        {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": REQUEST},
+        {"id": "batch_1", "custom_id": "b", "response": {"body": RESPONSE}, "error": None},
+    )
+
+    assert [one.id for one in found] == ["a", "b"]
+    assert [one.format for one in found] == ["openai", "openai"]
+
+
+def test_a_log_of_several_apis_is_read_with_each() -> None:
+    thought: JsonObject = {"role": "user", "parts": [{"text": "hello"}]}
+    found = read_all(REQUEST, {"contents": [thought]}, {**REQUEST, "max_tokens": 3, "system": "x"})
+
+    assert sorted(one.format for one in found) == ["anthropic", "gemini", "openai"]
+
+
+@pytest.mark.parametrize(
+    ("record", "left_out"),
+    [
+        (
+            {
+                "input": {"messages": HELLO[:1], "tools": [TOOL]},
+                "preferred_output": HELLO[1:],
+                "non_preferred_output": [{"role": "assistant", "content": "what?"}],
+            },
+            "non-preferred answer",
+        ),
+        (
+            {"chosen": HELLO, "rejected": [HELLO[0], {"role": "assistant", "content": "what?"}]},
+            "rejected answer",
+        ),
+        ({"prompt": HELLO[:1], "chosen": HELLO[1:], "rejected": "what?"}, "rejected answer"),
+        ({"prompt": "hello", "chosen": "hi", "rejected": "what?"}, "rejected answer"),
+        ({"question": "hello", "chosen": "hi", "rejected": "what?"}, "rejected answer"),
+        (
+            {
+                "chosen": "\n\nHuman: hello\n\nAssistant: hi",
+                "rejected": "\n\nHuman: hello\n\nAssistant: what?",
+            },
+            "rejected answer",
+        ),
+    ],
+)
+def test_the_preferred_answer_is_the_conversations(record: JsonObject, left_out: str) -> None:
+    found = read(record)
+
+    assert shape(found) == ["user: hello", "assistant: hi"]
+    assert found.ignored == ((left_out, 1),)
+
+
+def test_a_body_beside_lines_of_another_kind_is_read_and_they_are_problems() -> None:
+    found = read(REQUEST, {"level": "info"}, "not JSON")
+
+    assert shape(found) == ["user: hello"]
+    assert [problem.line for problem in found.problems] == [2, 3]
+
+
+def test_a_list_of_stored_responses_is_read() -> None:
+    found = read_all({"object": "list", "data": [RESPONSE, {**RESPONSE, "id": "chatcmpl-2"}]})
+
+    assert [one.id for one in found] == ["chatcmpl-1", "chatcmpl-2"]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"model": "m", "input": ["a", "b"]},
+        {"id": "c", "object": "chat.completion.chunk", "choices": [{"delta": {"content": "x"}}]},
+        {"modelId": "m", "messages": [{"role": "user", "content": [{"text": "hi"}]}]},
+        {"role": "user", "content": {"parts": [{"text": "hi"}]}},
+        {"level": "info", "message": "started"},
+    ],
+)
+def test_what_only_looks_alike_is_refused(record: JsonObject) -> None:
+    assert "contains no conversation; expected OpenAI chat messages" in refusal(record)

@@ -155,5 +155,13 @@ def test_broken_lines_are_named_and_the_others_read() -> None:
     assert [problem.line for problem in found.problems] == [3, 5, 6]
 
 
+def test_a_file_without_its_head_is_told_by_answers_and_results_alone() -> None:
+    plain = message("1", None, "user", "one")
+    answer = message("2", "1", "assistant", [text("two")], provider="p", stopReason="stop")
+
+    assert shape(read(plain, answer)) == ["user: one", "assistant: two"]
+    assert "pi or OpenClaw session" not in refusal(plain).partition("expected")[0]
+
+
 def test_a_session_without_a_message_is_recognized() -> None:
     assert "this looks like a pi or OpenClaw session" in refusal(HEAD, entry("custom", "1", None))
