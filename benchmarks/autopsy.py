@@ -2,13 +2,14 @@
 
 Run it as `python -m benchmarks.autopsy --files 200 --megabytes 500`. The sessions are made up, in
 the form of Claude Code: every fourth one was compacted, the others were not. Memory is the most
-that each process took, added up.
+that each process took, added up as if all took as much as the largest.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -86,18 +87,12 @@ def _measured(work: Callable[[], object]) -> _Taken:
     own, others = getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN)
     cpu = own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
     # Of children only the largest is known; there are as many as cores.
-    children = others.ru_maxrss * _processes() if others.ru_maxrss else 0
+    children = others.ru_maxrss * (os.cpu_count() or 1)
     return _Taken(
         seconds=perf_counter() - start,
         cpu_seconds=cpu,
         peak_bytes=(own.ru_maxrss + children) * 1024,
     )
-
-
-def _processes() -> int:
-    import os
-
-    return os.cpu_count() or 1
 
 
 def _write_all(folder: Path, files: int, size: int) -> int:
