@@ -22,6 +22,7 @@ from ctxcore.registries import At, Registry
 FORMATS: Registry[Format] = Registry(
     "transcript format",
     {
+        "markdown": At("ctxcore.formats.markdown:MARKDOWN"),
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
         "chatgpt": At("ctxcore.formats.chatgpt:CHATGPT"),
         "claude-ai": At("ctxcore.formats.claude_ai:CLAUDE_AI"),
