@@ -16,7 +16,8 @@ from dashboard.thread_jobs import Job
 GRACE_SECONDS = 0.3  # chosen: a page that waits longer no longer feels immediate
 LOOK_SECONDS = 0.5  # chosen: the page follows soon after the end
 
-_JOBS = "slow_reads"
+SLOW_READS = "slow_reads"
+"""Where a browser session keeps what is being read."""
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ def read_slowly(slow: SlowRead[T], *, place: str, text: str) -> T | None:
     Raises:
         ContextError: the read raised it.
     """
-    jobs: dict[str, tuple[Hashable, Job[Any]]] = st.session_state.setdefault(_JOBS, {})
+    jobs: dict[str, tuple[Hashable, Job[Any]]] = st.session_state.setdefault(SLOW_READS, {})
     key, job = jobs.pop(place) if place in jobs else (slow.key, _begun(slow))
     is_done = job.wait(GRACE_SECONDS)
     if is_done and key != slow.key:
@@ -60,7 +61,7 @@ def _begun(slow: SlowRead[T]) -> Job[T]:
 @st.fragment(run_every=LOOK_SECONDS)
 def _watch(place: str, text: str) -> None:
     """Says what is being done, and runs the page again once it is."""
-    _, job = st.session_state[_JOBS].get(place, (None, None))
+    _, job = st.session_state[SLOW_READS].get(place, (None, None))
     if job is None or job.is_done:
         st.rerun()
     st.caption(f":material/hourglass_top: {text}")

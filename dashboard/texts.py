@@ -59,7 +59,7 @@ def language_name(language: Language) -> str:
 
 def catalogue(language: Language) -> Mapping[str, str]:
     """All texts of one language by key."""
-    return _catalogue(FOLDER / language)
+    return _catalogue(FOLDER, language)
 
 
 def language() -> Language:
@@ -123,9 +123,9 @@ def _about(content: Mapping[str, Any]) -> About:
 
 
 @cache
-def _catalogue(folder: Path) -> Mapping[str, str]:
+def _catalogue(folder: Path, language: Language) -> Mapping[str, str]:
     merged: dict[str, str] = {}
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted((folder / language).glob("*.json")):
         if path.name != ABOUT:
             entries = _read(path).items()
             merged.update({key: text for key, text in entries if isinstance(text, str)})

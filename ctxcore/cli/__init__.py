@@ -20,6 +20,7 @@ from ctxcore.cli.exporting import run_export as run_export_sessions
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.formats import run_formats
 from ctxcore.cli.health import run_health
+from ctxcore.cli.importing import run_import as run_import_files
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.output import print_error
 from ctxcore.cli.policies import run_fields, run_show
@@ -75,6 +76,7 @@ app.command("compare")(run_compare)
 app.command("replay")(run_replay)
 app.command("compress")(run_compress)
 app.command("formats")(run_formats)
+app.command("import")(run_import_files)
 app.command("sessions")(run_sessions)
 app.command("export")(run_export_sessions)
 app.command("expand")(run_expand)

@@ -11,14 +11,20 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ctxcore.cli import options
+from ctxcore.cli import options, trying
 from ctxcore.cli.choices import (
     NEEDS_YES,
     choose_confirm,
     choose_policy,
     choose_summarizer,
 )
-from ctxcore.cli.compacting_ways import Given, ways_details, ways_document, ways_of
+from ctxcore.cli.compacting_ways import (
+    Given,
+    ways_details,
+    ways_document,
+    ways_of,
+    ways_of_session,
+)
 from ctxcore.cli.contexts import (
     budget_line,
     context_details,
@@ -41,6 +47,7 @@ from ctxcore.cli.output import (
     write_messages,
 )
 from ctxcore.cli.running import About, run_over, short_names, shows_details
+from ctxcore.cli.sessions import User
 from ctxcore.cli.tables import TailText, add_row, closing, facts, make_table, quoted, section
 from ctxcore.reasons.values import document
 from ctxcore.tokens.costs import dollars_text
@@ -106,7 +113,8 @@ class Compacted:
 
 
 def run_compact(
-    paths: options.Paths,
+    paths: trying.Paths = None,
+    sessions: trying.Sessions = None,
     max_tokens: options.MaxTokens = None,
     target_tokens: Target = None,
     model: options.Model = None,
@@ -117,6 +125,8 @@ def run_compact(
     force: Force = False,
     summarizer: options.SummarizerModel = None,
     yes: Yes = False,
+    database: options.Database = None,
+    user: User = "local",
     only_id: options.ConversationId = None,
     show: options.Show = False,
     out: options.Out = None,
@@ -128,13 +138,27 @@ def run_compact(
     """Fold older messages into a summary, and show each step with its gain.
 
     No file is changed. The summary quotes the conversation, and no model is called, unless
-    --summarizer names one. A policy that needs confirmation (pi) asks on the terminal.
+    --summarizer names one. A policy that needs confirmation (pi) asks on the terminal. A stored
+    session can be compared, by its own policy.
     """
+    source = trying.Source(
+        paths=paths or (),
+        session_ids=sessions or (),
+        only_id=only_id,
+        database=database,
+        user=user,
+        model=model,
+        window=window,
+        max_tokens=max_tokens,
+    )
     policy = choose_policy(preset, window, max_tokens, config)
+    _check(source, compare=compare)
     check_out(out, overwrite=overwrite, option="--overwrite")
     if compare:
-        given = Given(policy=policy, window=window, max_tokens=max_tokens, config=config)
-        raise typer.Exit(_compare(paths, model, given, only_id, as_json=as_json))
+        given = Given(
+            policy=policy, preset=preset, window=window, max_tokens=max_tokens, config=config
+        )
+        raise typer.Exit(_compare(source, given, as_json=as_json))
 
     def work(transcript: Transcript) -> Compacted:
         from ctxcore.compaction.compacting import compact
@@ -154,7 +178,7 @@ def run_compact(
         )
         return Compacted(about=about, result=result, writer=summarizer, focus=focus)
 
-    outcome = run_over(paths, work, only_id=only_id)
+    outcome = run_over(source.paths, work, only_id=only_id)
     compacted = outcome.done
     if out is not None and compacted:
         named = [(one.about.id, one.result.context.messages) for one in compacted]
@@ -162,20 +186,35 @@ def run_compact(
     if as_json:
         results = (_document(one, policy.name, with_messages=show) for one in compacted)
         print_json(outcome.to_dict("compact", results))
-    elif show or shows_details(paths, outcome, show_all=show_all):
+    elif show or shows_details(source.paths, outcome, show_all=show_all):
         print_all([part for one in compacted for part in _details(one, policy.name, show=show)])
     elif compacted:
         print_all(_table(compacted, failures=len(outcome.failures)))
     raise typer.Exit(1 if any(one.failed for one in compacted) else outcome.exit_code)
 
 
-def _compare(
-    paths: options.Paths, model: str | None, given: Given, only_id: str | None, *, as_json: bool
-) -> int:
+def _check(source: trying.Source, *, compare: bool) -> None:
+    """Refuses what a stored session cannot be given."""
+    source.check()
+    if source.session_ids and not compare:
+        problem = "goes with --compare; `engine.compact` and the dashboard compact a stored session"
+        raise typer.BadParameter(problem, param_hint="--session")
+    if source.session_ids and source.max_tokens is not None:
+        problem = "is for files; give --window for a stored session"
+        raise typer.BadParameter(problem, param_hint="--max-tokens")
+
+
+def _compare(source: trying.Source, given: Given, *, as_json: bool) -> int:
     """Prints the ways to compact each conversation; returns the exit code."""
-    outcome = run_over(paths, lambda transcript: ways_of(transcript, model, given), only_id=only_id)
+    model = source.model
+    outcome = trying.run_source(
+        source,
+        of_file=lambda transcript: ways_of(transcript, model, given),
+        of_session=lambda engine, session_id: ways_of_session(engine, session_id, model, given),
+        config=given.config,
+    )
     if as_json:
-        documents = (ways_document(one, given.policy.name) for one in outcome.done)
+        documents = map(ways_document, outcome.done)
         print_json(outcome.to_dict("compact", documents))
     else:
         print_all([part for one in outcome.done for part in ways_details(one)])

@@ -1,4 +1,7 @@
-"""`ctxcore compact --compare`: presets and strategies side by side at the end of conversations."""
+"""`ctxcore compact --compare`: presets and strategies side by side at the end of conversations.
+
+A file is compared by the policy of the command line, a stored session by its own.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,12 @@ from ctxcore.cli.choices import choose_policy
 from ctxcore.cli.output import amount, one_line, plural
 from ctxcore.cli.running import About
 from ctxcore.cli.tables import add_row, facts, make_table
+from ctxcore.policy.layers import PRESET_FIELD
 from ctxcore.tokens.costs import dollars_text
 
 if TYPE_CHECKING:
     from ctxcore.assembly.building import Call
+    from ctxcore.engine.core import ContextEngine
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
     from ctxcore.policy.values import Policy
@@ -42,6 +47,7 @@ class Given:
     """The policy of the command line, and where its values come from."""
 
     policy: Policy
+    preset: str | None
     window: int | None
     max_tokens: int | None
     config: Path | None
@@ -76,6 +82,26 @@ def ways_of(transcript: Transcript, model: str | None, given: Given) -> Ways:
     return Ways(about=about, rows=rows)
 
 
+def ways_of_session(
+    engine: ContextEngine, session_id: str, model: str | None, given: Given
+) -> Ways:
+    """Compares the ways to compact a stored session at its next call.
+
+    The preset and the window of the command line stand before the session's own.
+    """
+    session = engine.session(session_id)
+    overrides: JsonObject = {}
+    if given.preset is not None:
+        overrides[PRESET_FIELD] = given.preset
+    if given.window is not None:
+        overrides["window_tokens"] = given.window
+    about = About.of_session(
+        session.id, session.title, model or session.model or engine.default_model
+    )
+    rows = engine.compare_compactions(session.id, model=about.model, overrides=overrides)
+    return Ways(about=about, rows=tuple(rows))
+
+
 def _policy(way: Alternative, given: Given) -> Policy:
     if way.kind == "preset":
         return choose_policy(way.name, given.window, given.max_tokens, given.config)
@@ -84,8 +110,9 @@ def _policy(way: Alternative, given: Given) -> Policy:
     return given.policy
 
 
-def ways_document(ways: Ways, preset: str) -> JsonObject:
+def ways_document(ways: Ways) -> JsonObject:
     """The comparison as JSON."""
+    preset = ways.rows[0].alternative.name  # the policy in force stands first
     rows = [row.to_dict() for row in ways.rows]
     return {**ways.about.to_dict(), "preset": preset, "ways": [*rows]}
 

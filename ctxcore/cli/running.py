@@ -56,6 +56,18 @@ class About:
             parent_id=transcript.parent_id,
         )
 
+    @classmethod
+    def of_session(cls, session_id: str, title: str, model: str | None) -> About:
+        """The identity of a stored session; `model` is the one that it is counted by."""
+        return cls(
+            path="",
+            id=session_id,
+            title=title or session_id,
+            format="stored session",
+            model=model,
+            parent_id=None,
+        )
+
     def to_dict(self) -> JsonObject:
         """The first keys of each result."""
         return asdict(self)
@@ -148,6 +160,10 @@ class Outcome(Generic[T]):
         is_failed = any(failure.kind in failing for failure in self.failures)
         return 1 if is_failed or not self.done else 0
 
+    def __add__(self, other: Outcome[T]) -> Outcome[T]:
+        """Both, one after the other."""
+        return Outcome(done=self.done + other.done, failures=self.failures + other.failures)
+
     def to_dict(self, command: str, results: Iterable[JsonObject]) -> JsonObject:
         """The document that `--json` prints."""
         return to_document(command, results, self.failures)
@@ -157,7 +173,7 @@ def run_over(
     paths: Sequence[Path], work: Callable[[Transcript], T], *, only_id: str | None = None
 ) -> Outcome[T]:
     """Applies `work` to every conversation at `paths`; prints failures on stderr at the end."""
-    files, failures = _find(paths)
+    files, failures = find_files(paths)
     done: list[T] = []
     is_found = only_id is None
     for path in _with_progress(files):
@@ -181,7 +197,7 @@ def run_over(
     return Outcome(done=tuple(done), failures=tuple(failures))
 
 
-def _find(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
+def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
     """The files at `paths`, each once, and what cannot be found."""
     from ctxcore.formats.reading import find_transcripts
 

@@ -202,16 +202,28 @@ def run_subjects(
 
     `price` gives the price to use for the one that is known.
     """
-    stored = _over_sessions(source, work, price, config) if source.session_ids else None
-    if not source.paths:
-        assert stored is not None
-        return stored
-    read = run_over(
-        source.paths, lambda one: work(_subject(one, source, today, price)), only_id=source.only_id
+    return run_source(
+        source,
+        of_file=lambda one: work(_subject(one, source, today, price)),
+        of_session=lambda engine, session_id: work(_stored(engine, session_id, source, price)),
+        config=config,
     )
-    if stored is None:
-        return read
-    return Outcome(done=(*read.done, *stored.done), failures=(*read.failures, *stored.failures))
+
+
+def run_source(
+    source: Source,
+    *,
+    of_file: Callable[[Transcript], T],
+    of_session: Callable[[ContextEngine, str], T],
+    config: Path | None = None,
+) -> Outcome[T]:
+    """Applies `of_file` to every conversation of the files, `of_session` to every stored one."""
+    outcome: Outcome[T] = Outcome(done=(), failures=())
+    if source.paths:
+        outcome += run_over(source.paths, of_file, only_id=source.only_id)
+    if source.session_ids:
+        outcome += _over_sessions(source, of_session, config)
+    return outcome
 
 
 def _subject(
@@ -241,10 +253,7 @@ def _subject(
 
 
 def _over_sessions(
-    source: Source,
-    work: Callable[[Subject], T],
-    price: GivenPrice,
-    config: Path | None,
+    source: Source, work: Callable[[ContextEngine, str], T], config: Path | None
 ) -> Outcome[T]:
     from ctxcore.cli.sessions import find_session, opened_engine
     from ctxcore.settings.loading import load_layers
@@ -258,7 +267,7 @@ def _over_sessions(
             for beginning in dict.fromkeys(source.session_ids):
                 try:
                     session_id = find_session(engine, beginning).id
-                    done.append(work(_stored(engine, session_id, source, price)))
+                    done.append(work(engine, session_id))
                 except ContextError as error:
                     failures.append(_failure(error, beginning))
     except ContextError as error:
@@ -288,14 +297,7 @@ def _stored(
     )
     session = replace(session, price=price(session.price))
     budget = Budget.of_session(session, is_given=source.window is not None, scope=source.scope)
-    about = About(
-        path="",
-        id=session.id,
-        title=session.title or session.id,
-        format="stored session",
-        model=session.model,
-        parent_id=None,
-    )
+    about = About.of_session(session.id, session.title, session.model)
     return Subject(about=about, budget=budget, session=session)
 
 

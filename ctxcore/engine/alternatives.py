@@ -15,22 +15,30 @@ JOB_KIND = "compaction_alternatives"
 
 
 def compare_now(
-    services: EngineServices, session_id: str, *, model: str | None = None
+    services: EngineServices,
+    session_id: str,
+    *,
+    model: str | None = None,
+    overrides: JsonObject | None = None,
 ) -> Iterator[tuple[Alternative, ...] | Compared | None]:
     """Gives the alternatives, None after each that was tried, then what came of all."""
-    target = services.call_target(session_id, model=model)
+    target = services.call_target(session_id, model=model, overrides=overrides)
     ways = alternatives(target.call.policy)
     yield tuple(ways)
     messages = [info.message for info in services.store.messages(session_id)]
-    under = partial(call_by, services, target)
+    under = partial(call_by, services, target, overrides=overrides)
     yield from compare_all(moment_of(services, target), under, ways, messages)
 
 
 def compared(
-    services: EngineServices, session_id: str, *, model: str | None = None
+    services: EngineServices,
+    session_id: str,
+    *,
+    model: str | None = None,
+    overrides: JsonObject | None = None,
 ) -> list[Compared]:
     """What each alternative would make of the next call, the policy in force first."""
-    found = compare_now(services, session_id, model=model)
+    found = compare_now(services, session_id, model=model, overrides=overrides)
     return [one for one in found if isinstance(one, Compared)]
 
 

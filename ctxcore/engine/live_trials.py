@@ -14,6 +14,7 @@ from typing import Any
 from ctxcore.engine.calls import CUT_REASONS
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NoModelError, TurnStateError
+from ctxcore.engine.factors import factor_of
 from ctxcore.engine.jobs import Progress
 from ctxcore.engine.sending import reply_limit, stream_reply, with_own_price
 from ctxcore.engine.services import CallTarget
@@ -25,6 +26,7 @@ from ctxcore.json_types import JsonObject
 from ctxcore.messages.values import Message, Reasoning, Text, ToolCall
 from ctxcore.plain import Plain
 from ctxcore.policy.layers import set_values
+from ctxcore.policy.values import Policy
 from ctxcore.reasons.problems import TrialProblem
 from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
@@ -158,6 +160,7 @@ def start_offer(
         "model": catalog.info(model).to_dict(),
         "price": price.to_dict() if price else None,
         "policy": policy.policy.to_dict(),
+        "factor": factor_of(engine.store, session, model, counter_for(model), Policy()).to_dict(),
     }
     return engine.jobs.start(LIVE_OFFER, spec, work, session_ids=[session_id], reads=reads)
 

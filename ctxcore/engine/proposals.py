@@ -414,15 +414,26 @@ def moment_of(services: EngineServices, target: CallTarget) -> Moment:
     )
 
 
-def call_by(services: EngineServices, target: CallTarget, way: Alternative) -> Call:
+def call_by(
+    services: EngineServices,
+    target: CallTarget,
+    way: Alternative,
+    overrides: JsonObject | None = None,
+) -> Call:
     """The next call of a session by the policy of an alternative.
+
+    `overrides` are those that `target` was made with; the alternative's own come before them.
 
     Raises:
         PolicyError: the policy in force has fields that the alternative does not go with.
     """
     if way.kind == "policy":
         return target.call
-    found = services.call_target(target.session.id, model=target.model, overrides=way.overrides)
+    found = services.call_target(
+        target.session.id,
+        model=target.model,
+        overrides={**(overrides or {}), **way.overrides},
+    )
     return replace(found.call, knowledge=target.call.knowledge)
 
 

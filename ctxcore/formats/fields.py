@@ -43,11 +43,15 @@ def objects_in(value: JsonValue) -> list[JsonObject]:
 
 
 def time_at(record: Mapping[str, object], *keys: str) -> datetime | None:
-    """The first of these fields that holds a time: ISO 8601 text, or seconds since 1970.
+    """The first of these fields that holds a time: ISO 8601 text, or (milli)seconds since 1970.
 
-    A time without a zone is taken as UTC.
+    A time without a zone is taken as UTC. A number too large for the seconds of any record is
+    taken as milliseconds.
     """
     return next((time for key in keys if (time := _parse_time(record.get(key)))), None)
+
+
+_MOST_SECONDS = 100_000_000_000  # chosen: the year 5138; as milliseconds the year 1973
 
 
 def _parse_time(value: object) -> datetime | None:
@@ -56,7 +60,7 @@ def _parse_time(value: object) -> datetime | None:
             time = datetime.fromisoformat(value)
             return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-            return datetime.fromtimestamp(value, UTC)
+            return datetime.fromtimestamp(value / (1000 if value > _MOST_SECONDS else 1), UTC)
     except (ValueError, OverflowError, OSError):
         pass  # outside the calendar
     return None

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ctxcore.errors import FormatError, MessageError
+from ctxcore.errors import MessageError
+from ctxcore.formats.beside import object_beside
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import object_at, text_at, time_at
 from ctxcore.formats.records import Problem, Record, Records
@@ -118,6 +119,9 @@ def _is_record(value: JsonObject) -> bool:
 
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
+    if any(isinstance(value, dict) and _is_summary(value) for value in records.values):
+        yield Problem(line=None, reason=FileProblem.PART_OF(file=_HISTORY))
+        return
     builder = TranscriptBuilder(format="grok", path=records.name)
     reader = _Reader(builder)
     for record in records:
@@ -138,14 +142,9 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
 
 def _summary(path: Path | None) -> Mapping[str, object]:
     """What the file beside a history says about it; nothing if there is none that can be read."""
-    beside = path.with_name(_SUMMARY) if path is not None and path.name == _HISTORY else None
-    if beside is None or not beside.is_file():
+    if path is None or path.name != _HISTORY:
         return {}
-    try:
-        value = Records.of_file(beside).values[0]
-    except FormatError:
-        return {}
-    return value if isinstance(value, dict) else {}
+    return object_beside(path.with_name(_SUMMARY))
 
 
 def _is_part(path: Path) -> bool:

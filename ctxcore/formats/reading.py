@@ -5,11 +5,11 @@ A line that is no JSON is reported; the lines around it are still read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from ctxcore.errors import FormatError, MessageError
 from ctxcore.formats.records import Problem, Records
@@ -19,10 +19,13 @@ from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 from ctxcore.reasons.values import Reason
 from ctxcore.registries import At, Registry
 
+T = TypeVar("T")
+
 FORMATS: Registry[Format] = Registry(
     "transcript format",
     {
         "markdown": At("ctxcore.formats.markdown:MARKDOWN"),
+        "cursor": At("ctxcore.formats.cursor:CURSOR"),  # its runs look like Claude Code's
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
         "chatgpt": At("ctxcore.formats.chatgpt:CHATGPT"),
         "claude-ai": At("ctxcore.formats.claude_ai:CLAUDE_AI"),
@@ -36,11 +39,16 @@ FORMATS: Registry[Format] = Registry(
         "swe-agent": At("ctxcore.formats.swe_agent:SWE_AGENT"),
         "mini-swe-agent": At("ctxcore.formats.mini_swe_agent:MINI_SWE_AGENT"),
         "codex": At("ctxcore.formats.codex:CODEX"),
+        "droid": At("ctxcore.formats.droid:DROID"),  # pi's entries look like its messages
         "pi": At("ctxcore.formats.pi:PI"),
         "gemini-cli": At("ctxcore.formats.gemini_cli:GEMINI_CLI"),
         "qwen": At("ctxcore.formats.qwen:QWEN"),
         "copilot": At("ctxcore.formats.copilot:COPILOT"),
         "grok": At("ctxcore.formats.grok:GROK"),
+        "opencode": At("ctxcore.formats.opencode:OPENCODE"),
+        "kimi": At("ctxcore.formats.kimi:KIMI"),
+        "hermes": At("ctxcore.formats.hermes:HERMES"),
+        "antigravity": At("ctxcore.formats.antigravity:ANTIGRAVITY"),
         "tau-bench": At("ctxcore.formats.tau_bench:TAU_BENCH"),
         "bfcl": At("ctxcore.formats.bfcl:BFCL"),
         "toolbench": At("ctxcore.formats.toolbench:TOOLBENCH"),
@@ -155,23 +163,42 @@ def collect_transcripts(opened: Callable[[], Records], *, name: str) -> list[Tra
     Raises:
         FormatError: they cannot be read or hold no conversation.
     """
+    (first, *others), problems = visit_transcripts(opened, lambda found: found, name=name)
+    return [replace(first, problems=in_order((*first.problems, *problems))), *others]
+
+
+def visit_transcripts(
+    opened: Callable[[], Records], visit: Callable[[Transcript], T], *, name: str
+) -> tuple[list[T], tuple[Problem, ...]]:
+    """What `visit` makes of each conversation, and the problems outside of them.
+
+    The file is read to its end; one conversation is held at a time.
+
+    Raises:
+        FormatError: the records cannot be read or hold no conversation.
+    """
+    made, outside = list[T](), list[Problem]()
     try:
         records = opened()
-        found = list(stream_transcripts(records))
+        for found in stream_transcripts(records):
+            if isinstance(found, Transcript):
+                made.append(visit(found))
+            else:
+                outside.append(found)
     except FormatError as error:
         raise FormatError(path=name, line=error.line, problem=expected(error.problem)) from error
-    transcripts = [one for one in found if isinstance(one, Transcript)]
-    problems = sorted(
-        (one for one in found if isinstance(one, Problem)), key=lambda one: one.line or 0
-    )
-    if not transcripts:
+    problems = in_order(outside)
+    if not made:
         raise _no_conversation(records, problems)
-    first, *others = transcripts
-    listed = sorted((*first.problems, *problems), key=lambda one: one.line or 0)
-    return [replace(first, problems=tuple(listed)), *others]
+    return made, problems
 
 
-def _no_conversation(records: Records, problems: list[Problem]) -> FormatError:
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """`problems` by their lines."""
+    return tuple(sorted(problems, key=lambda one: one.line or 0))
+
+
+def _no_conversation(records: Records, problems: Sequence[Problem]) -> FormatError:
     """Names the product a file looks like, and the first line that says why it cannot be read."""
     matching = format_of(records)
     first = next(iter(problems), None)

@@ -30,6 +30,7 @@ which is one value."""
 _HEAD_RECORDS: Final = 64
 _HEAD_BYTES: Final = 1_000_000
 _CHUNK_CHARS: Final = 65_536
+_PIECE_BYTES: Final = 1_000_000
 _NEAR_END: Final = 16  # an error this close to the end may be one of text not yet read
 _MARKUP: Final = b"<!--"  # how text with markup begins that says what it is
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -201,8 +202,18 @@ def _values_in(text: str) -> list[JsonValue]:
 
 def decode_text(data: bytes) -> str:
     """The text of a file: UTF-16 with a byte order mark, else UTF-8; bad bytes become U+FFFD."""
+    return "".join(decoded_pieces(io.BytesIO(data)))
+
+
+def decoded_pieces(file: BinaryIO) -> Iterator[str]:
+    """The same text, piece by piece."""
+    data = file.read(_PIECE_BYTES)
     encoding = "utf-16" if data.startswith(_UTF16) else "utf-8-sig"
-    return data.decode(encoding, errors="replace")
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    while data:
+        yield decoder.decode(data)
+        data = file.read(_PIECE_BYTES)
+    yield decoder.decode(b"", final=True)
 
 
 def _in_utf8(opened: Callable[[], BinaryIO]) -> Callable[[], BinaryIO]:
@@ -251,7 +262,7 @@ def _look_at(opened: Callable[[], BinaryIO], name: str) -> tuple[Layout, tuple[R
     try:
         return "object", (Record(value=json.loads(text)),)
     except (ValueError, RecursionError) as error:
-        raise _damaged(name, error) from error
+        raise damaged(name, error) from error
 
 
 def _is_markup(opened: Callable[[], BinaryIO]) -> bool:
@@ -292,7 +303,7 @@ def _elements(opened: Callable[[], BinaryIO], name: str) -> Iterator[Record]:
             for value in _ListScanner(text).scan():
                 yield Record(value=value)
         except (ValueError, RecursionError) as error:
-            raise _damaged(name, error) from error
+            raise damaged(name, error) from error
 
 
 class _ListScanner:
@@ -376,7 +387,8 @@ class _ListScanner:
         return error
 
 
-def _damaged(name: str, error: Exception) -> FormatError:
+def damaged(name: str, error: Exception) -> FormatError:
+    """The refusal of a document that `error` says is no JSON."""
     at = error.lineno if isinstance(error, json.JSONDecodeError) else None
     return FormatError(path=name, line=at, problem=FileProblem.DAMAGED(reason=_reason(error)))
 

@@ -23,6 +23,9 @@ class FileProblem(Code):
     SPEAKER = "file.speaker", "a turn of the unknown speaker {name!r} was left out"
     NO_RECORD = "file.no_record", "is JSON, but not a session record"
     NO_CONTENT = "file.no_content", "the {kind} record has no content"
+    PART_OF = "file.part_of", "it only completes a conversation; read {file} instead"
+    NOT_BESIDE = "file.not_beside", "its messages are in other files, which are not beside it"
+    CLIPPED = "file.clipped", "the program that wrote the file cut the text off"
     DAMAGED = "file.damaged", "the JSON is damaged or cut off: {reason}"
     NOT_JSON = "file.not_json", "is not JSON: {reason}"
     UNREADABLE = "file.unreadable", "cannot be read: {reason}"
@@ -63,6 +66,12 @@ class FormatCode(Code):
     QWEN = "format.qwen", "a Qwen Code session (.jsonl)"
     COPILOT = "format.copilot", "a Copilot CLI session (events.jsonl)"
     GROK = "format.grok", "a Grok session (chat_history.jsonl)"
+    OPENCODE = "format.opencode", "an OpenCode session (its storage folder, or an export)"
+    KIMI = "format.kimi", "a Kimi session (wire.jsonl, context.jsonl)"
+    CURSOR = "format.cursor", "a Cursor transcript (.jsonl)"
+    DROID = "format.droid", "a Droid session (.jsonl)"
+    HERMES = "format.hermes", "a Hermes session (.json, .jsonl)"
+    ANTIGRAVITY = "format.antigravity", "an Antigravity transcript (.jsonl)"
     ANTHROPIC = "format.anthropic", "requests or responses of Anthropic's messages API"
     OPENAI_RESPONSES = (
         "format.openai_responses",

@@ -121,8 +121,8 @@ class TranscriptView:
         with st.chat_message("user" if is_user else "assistant"):
             if not first.message.is_tool_result:
                 self._message(first)
-            for call, result in paired(block):
-                self._tool(call, result)
+            for nth, (call, result) in enumerate(paired(block)):
+                self._tool(call, result, key=f"chat_tool_{first.seq}_{nth}")
 
     def _message(self, info: MessageInfo) -> None:
         """Draws what a message says; its calls stand below it, each with its result."""
@@ -133,9 +133,19 @@ class TranscriptView:
         for signal in self._transcript.signals.get(info.seq, ()):
             draw_signal(signal)
 
-    def _tool(self, call: ToolCall | None, result: MessageInfo | None) -> None:
-        """Draws a call and its result as one row that opens; each may be without the other."""
-        with st.expander(self._tool_label(call, result), type="compact", icon=":material/build:"):
+    def _tool(self, call: ToolCall | None, result: MessageInfo | None, *, key: str) -> None:
+        """Draws a call and its result as one row that opens; each may be without the other.
+
+        What is in it is drawn once it is open: code loads a megabyte of script, and a page of many
+        rows would be long.
+        """
+        label = self._tool_label(call, result)
+        row = st.expander(
+            label, type="compact", icon=":material/build:", key=key, on_change="rerun"
+        )
+        if not row.open:
+            return
+        with row:
             if call is not None:
                 _code(call.arguments, language="json")
             if result is not None:

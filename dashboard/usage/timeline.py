@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.elements.plotly_chart import PlotlyState
@@ -13,7 +14,7 @@ from dashboard.addresses import CONTEXT_PAGE, follow, name_place, place_link
 from dashboard.call_view.request import show_request
 from dashboard.reads import recorded, turn_beginnings
 from dashboard.safe_markdown import plain_label
-from dashboard.texts import about, language, t
+from dashboard.texts import about, language, t, translate
 from dashboard.usage.charts import Line
 from dashboard.usage.parts import part_colors, part_names
 from dashboard.usage.rows import SOURCES, Source
@@ -41,7 +42,7 @@ def show_timeline(session: SessionInfo, calls: Sequence[CallInfo], lines: Sequen
         names=part_names(source),
         colors=part_colors(source),
         wording=_wording(),
-        told=_hover,
+        told=partial(_hover, partial(translate, language=language())),
         lines=lines,
     )
     event = st.plotly_chart(
@@ -126,25 +127,25 @@ def _wording() -> Wording:
     )
 
 
-def _hover(point: CallPoint) -> str:
-    """What a call sent and cost, a line each."""
+def _hover(text: Callable[..., str], point: CallPoint) -> str:
+    """What a call sent and cost, a line each; `text` is `t`, asked for its language once."""
     lines = [
-        _name(point),
-        t("usage.timeline.sent", tokens=numbers.tokens(point.sent_tokens)),
-        f"{t('usage.figure.cached')}: {_share(point)}",
-        f"{t('usage.figure.cost')}: {numbers.money(point.call.cost)}",
+        _name(text, point),
+        text("usage.timeline.sent", tokens=numbers.tokens(point.sent_tokens)),
+        f"{text('usage.figure.cached')}: {_share(point)}",
+        f"{text('usage.figure.cost')}: {numbers.money(point.call.cost)}",
     ]
     if point.is_compacted:
-        lines.append(t("usage.timeline.compacted"))
+        lines.append(text("usage.timeline.compacted"))
     if point.cache_break is not None:
-        lines.append(f"{t('usage.timeline.break')}: {reason_text(point.cache_break)}")
+        lines.append(f"{text('usage.timeline.break')}: {reason_text(point.cache_break)}")
     return "<br>".join(lines)
 
 
-def _name(point: CallPoint) -> str:
+def _name(text: Callable[..., str], point: CallPoint) -> str:
     if point.turn is None:
-        return t("usage.timeline.call", number=f"{point.number:,}")
-    return t("usage.timeline.call_of_turn", number=f"{point.number:,}", turn=f"{point.turn:,}")
+        return text("usage.timeline.call", number=f"{point.number:,}")
+    return text("usage.timeline.call_of_turn", number=f"{point.number:,}", turn=f"{point.turn:,}")
 
 
 def _share(point: CallPoint) -> str:
@@ -205,11 +206,11 @@ def _call(session: SessionInfo, point: CallPoint) -> None:
     """Draws one call: its numbers, what broke the cache, its answer, and what was sent."""
     call = point.call
     at = f"{call.created_at:%Y-%m-%d %H:%M:%S}"
-    parts = [_name(point), at, call.model or t("common.unknown")]
+    parts = [_name(t, point), at, call.model or t("common.unknown")]
     st.markdown(f"**{plain_label(' · '.join(parts), max_chars=200)}**")
     if notes := _notes(point):
         st.caption(plain_label(notes, max_chars=400))
-    plain_table([call_row(point.number, call)], alt=_name(point))
+    plain_table([call_row(point.number, call)], alt=_name(t, point))
     if call.seq is not None:
         answer = t("usage.timeline.answer", seq=f"{call.seq:,}")
         place_link(session.id, "m", call.seq, label=answer, icon=":material/chat:")

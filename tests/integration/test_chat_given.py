@@ -205,6 +205,8 @@ def test_the_transcript_shows_the_file_and_what_is_sent_of_it(app: Dashboard) ->
     assert verdict.verdict == "compressed"
     sizes = f"≈{verdict.before_tokens:,} → ≈{verdict.after_tokens:,} tokens"
     assert any(sizes in expander.label for expander in app.at.expander)
+    app.at.session_state["chat_tool_2_0"] = True
+    app.run()
     assert [tab.label for tab in app.at.tabs] == ["Original", "What is sent"]
     original, short = (tab.code[0].value for tab in app.at.tabs)
     assert original.startswith(RECORDS[:100])

@@ -136,6 +136,9 @@ def test_a_call_and_its_result_are_one_row_that_opens(app: Dashboard) -> None:
 
     (label,) = [one.label for one in app.at.expander if "look\\_up" in one.label]
     assert "→ forty\\-two" in label
+    assert not app.at.code
+    app.at.session_state["chat_tool_2_0"] = True
+    app.run()
     assert [code.value for code in app.at.code][-2:] == ["{}", "forty-two"]
 
 

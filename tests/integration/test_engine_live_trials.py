@@ -28,6 +28,7 @@ from ctxcore.messages.values import ToolCall
 from ctxcore.reasons.problems import ProviderProblem, TrialProblem
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.values import JobInfo
+from ctxcore.tokens.count import counter_for
 from ctxcore.trials.candidates import Candidate, last_messages, no_compaction, of_preset, today
 from ctxcore.trials.live import LiveOffer
 from tests.engines import ENDLESS, engine_with, saying
@@ -67,6 +68,29 @@ def offered(
     job = finished(engine, start_offer(engine, session_id, QUESTION, candidates))
     assert job.result is not None, job.error
     return job.id, LiveOffer.from_dict(job.result)
+
+
+def test_an_offer_is_worked_out_anew_once_calls_have_taught_another_factor() -> None:
+    def one_and_a_quarter(text: str) -> int:
+        return round(counter_for("unknown").count(text) * 1.25)
+
+    with engine_with(count_tokens=one_and_a_quarter) as (engine, model):
+        prices = {"input_price": 3e-6, "output_price": 15e-6}
+        limits = {"window_tokens": 8_000, "max_output_tokens": 200}
+        save_figures(engine.store, model.model, {**limits, **prices})
+        session_id = talk(engine)
+        before, untaught = offered(engine, session_id)
+        again, _ = offered(engine, session_id)
+        teacher = engine.create_session("Desks")
+        for turn in range(6):
+            list(engine.chat(teacher.id, f"{turn}: " + "We moved the desks upstairs. " * 40))
+        after, taught = offered(engine, session_id)
+
+    assert before == again != after
+    low, high = untaught.sides[0].most_cost, taught.sides[0].most_cost
+    assert low is not None
+    assert high is not None
+    assert low < high
 
 
 def answered(engine: ContextEngine, offer_id: str) -> list[LiveAnswer | None]:

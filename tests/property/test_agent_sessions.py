@@ -14,16 +14,34 @@ from ctxcore.formats.reading import parse_transcripts
 from ctxcore.messages.blocks import block_starts
 from ctxcore.messages.values import JsonObject, JsonValue
 from tests.unit.formats import (
+    test_reading_antigravity as antigravity,
+)
+from tests.unit.formats import (
     test_reading_codex as codex,
 )
 from tests.unit.formats import (
     test_reading_copilot as copilot,
 )
 from tests.unit.formats import (
+    test_reading_cursor as cursor,
+)
+from tests.unit.formats import (
+    test_reading_droid as droid,
+)
+from tests.unit.formats import (
     test_reading_gemini_cli as gemini,
 )
 from tests.unit.formats import (
     test_reading_grok as grok,
+)
+from tests.unit.formats import (
+    test_reading_hermes as hermes,
+)
+from tests.unit.formats import (
+    test_reading_kimi as kimi,
+)
+from tests.unit.formats import (
+    test_reading_opencode as opencode,
 )
 from tests.unit.formats import (
     test_reading_pi as pi,
@@ -75,6 +93,12 @@ FILES: dict[str, list[JsonObject]] = {
         copilot.event("session.compaction_complete", summaryContent="so far"),
     ],
     "grok": [grok.USER, grok.CALLING, grok.RESULT],
+    "opencode": [opencode.export(*opencode.TALK, opencode.message("3", "user", opencode.ASKED))],
+    "kimi": [kimi.HEAD, *kimi.TURN, kimi.op("context.undo", count=1), kimi.said("more")],
+    "cursor": [cursor.ASKED, cursor.CALLING, cursor.said("user", cursor.result())],
+    "droid": [droid.HEAD, *droid.TALK],
+    "hermes": [hermes.SESSION],
+    "antigravity": [antigravity.ASKED, antigravity.CALLING, antigravity.LISTED],
 }
 
 anything = st.recursive(
@@ -93,13 +117,22 @@ def _places(value: JsonValue) -> list[tuple[JsonObject | list[JsonValue], str | 
     return []
 
 
-@pytest.mark.parametrize("name", FILES)
+CASES: list[tuple[str, list[JsonObject]]] = [
+    *FILES.items(),
+    ("cursor", [*cursor.RUN]),
+    ("kimi", [*kimi.CLI]),
+    ("droid", [*droid.RUN, droid.event("completion", finalText="done")]),
+]
+"""A file of each format, and those of its other versions."""
+
+
+@pytest.mark.parametrize("whole", [one for _, one in CASES], ids=[name for name, _ in CASES])
 @given(data=st.data())
-def test_a_damaged_file_is_read_or_refused(name: str, data: st.DataObject) -> None:
-    records: list[JsonValue] = [*copy.deepcopy(FILES[name])]
+def test_a_damaged_file_is_read_or_refused(whole: list[JsonObject], data: st.DataObject) -> None:
+    records: list[JsonValue] = [*copy.deepcopy(whole)]
     for _ in range(data.draw(st.integers(1, 4))):
         holder, key = data.draw(st.sampled_from(_places(records)))
-        holder[key] = copy.deepcopy(data.draw(anything | st.sampled_from(FILES[name])))  # type: ignore[index]
+        holder[key] = copy.deepcopy(data.draw(anything | st.sampled_from(whole)))  # type: ignore[index]
     text = "\n".join(map(json.dumps, records))
 
     try:
@@ -114,8 +147,8 @@ def test_a_damaged_file_is_read_or_refused(name: str, data: st.DataObject) -> No
         assert all(one.at <= len(starts) for one in transcript.compactions)
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_file_is_of_its_own_format_alone(name: str) -> None:
-    text = "\n".join(map(json.dumps, FILES[name]))
+@pytest.mark.parametrize(("name", "records"), CASES)
+def test_a_file_is_of_its_own_format_alone(name: str, records: list[JsonObject]) -> None:
+    text = "\n".join(map(json.dumps, records))
 
     assert {found.format for found in parse_transcripts(text, name="a.jsonl")} == {name}

@@ -31,6 +31,7 @@ PAGES = (
     "docs/formats/apis-and-datasets.md",
     "docs/formats/coding-agents.md",
     "docs/formats/frameworks.md",
+    "docs/formats/other-agents.md",
     "docs/how-it-works.md",
     "docs/models.md",
     "docs/sessions.md",

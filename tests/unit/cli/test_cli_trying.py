@@ -180,3 +180,68 @@ def test_a_report_and_a_table_are_written_once(path: Path, tmp_path: Path) -> No
     assert again.exit_code == 2
     assert "--overwrite" in again.stderr
     assert run(*given, "--html", page, "--overwrite").exit_code == 0
+
+
+def ways(document: Document) -> dict[tuple[str, str], Document]:
+    """The ways to compact the only conversation by kind and name."""
+    (one,) = results(document)
+    return {(way["kind"], way["name"]): way for way in one["ways"]}
+
+
+def test_ways_to_compact_a_stored_session_are_those_of_its_own_policy(
+    stored: tuple[Path, str],
+) -> None:
+    file, session_id = stored
+    given = ("compact", "--compare", "--session", session_id[:8], "--database", file)
+
+    document = run_json(*given)
+    shown = run(*given).stdout
+
+    (one,) = results(document)
+    assert (one["id"], one["format"], one["preset"]) == (session_id, "stored session", "pi")
+    with closing(open_store(str(file))) as store:
+        rows = ContextEngine(store).compare_compactions(session_id)
+    assert one["ways"] == [row.to_dict() for row in rows]
+    assert "this policy (pi)" in shown
+    assert "only fold_oldest" in shown
+
+
+def test_the_preset_and_the_window_of_the_command_stand_before_the_sessions_own(
+    stored: tuple[Path, str],
+) -> None:
+    file, session_id = stored
+    given = ("compact", "--compare", "--session", session_id, "--database", file)
+
+    wide = ways(run_json(*given, "--preset", "default"))
+    narrow = ways(run_json(*given, "--preset", "default", "--window", "1200"))
+
+    assert next(iter(wide)) == next(iter(narrow)) == ("policy", "default")
+    assert ("preset", "pi") in narrow
+    for way in (("policy", "default"), ("preset", "ladder")):
+        assert narrow[way] != wide[way]
+
+
+def test_files_and_sessions_are_compared_together(path: Path, stored: tuple[Path, str]) -> None:
+    file, session_id = stored
+
+    document = run_json("compact", path, "--compare", "--session", session_id, "--database", file)
+
+    assert [one["format"] for one in results(document)] == ["openai", "stored session"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (("--session", "x"), "--compare"),
+        (("--session", "x", "--compare", "--max-tokens", "900"), "--window"),
+        (("--compare",), "name a file"),
+        ((), "name a file"),
+    ],
+)
+def test_what_compact_cannot_do_with_a_stored_session_is_refused(
+    given: tuple[str, ...], told: str
+) -> None:
+    result = run("compact", *given)
+
+    assert result.exit_code == 2
+    assert told in " ".join(result.stderr.split())

@@ -61,6 +61,8 @@ _NAMES = frozenset(
     re.findall(
         r"\S+",
         """jsonl json yaml gpt ACME KEY CTXCORE POLICY RESERVE TOKENS CONFIG tokens base JSON
+        OpenCode Kimi Cursor Droid Hermes Antigravity wire context
+        Codex pi OpenClaw Gemini CLI Qwen Copilot Grok events chat history
         YAML OpenAI Claude Code API ctxcore secret messages role content tool calls
         arguments function name system developer user assistant pin exclude
         dict list int str session digest avx null

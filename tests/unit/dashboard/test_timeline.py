@@ -72,7 +72,7 @@ CACHED = call(1, cached_tokens=900)
     ("after", "folded", "cause"),
     [
         (call(2, cached_tokens=950), False, None),
-        (call(2, cached_tokens=100), False, BreakCode.OTHER()),
+        (call(2, cached_tokens=100), False, BreakCode.FRONT_CACHED()),
         (call(2, cached_tokens=100), True, BreakCode.COMPACTION()),
         (call(2, cached_tokens=100, model="n"), False, BreakCode.MODEL()),
         (call(31, cached_tokens=0), False, BreakCode.EXPIRED(minutes=30)),
@@ -88,7 +88,7 @@ def test_what_was_kept_for_an_hour_does_not_expire_before() -> None:
     for_hour = replace(CACHED, cache_write_tokens=100, cache_hour_tokens=100)
     later = call(31, cached_tokens=0)
 
-    assert break_seen(for_hour, later, is_compacted=False) == BreakCode.OTHER()
+    assert break_seen(for_hour, later, is_compacted=False) == BreakCode.NONE_CACHED()
     assert break_seen(call(1), later, is_compacted=False) is None
 
 

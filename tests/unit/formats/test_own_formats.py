@@ -70,10 +70,11 @@ def test_a_file_of_no_format_is_told_how_many_there_are() -> None:
 
 def test_it_may_be_asked_first() -> None:
     greedy = Format(name="greedy", label="all", matches=lambda _: True, read=read_diary)
-    register_format(greedy, before="claude-code")
+    before = next(iter(FORMATS))
+    register_format(greedy, before=before)
 
     names = list(FORMATS)
-    assert names[names.index("claude-code") - 1] == "greedy"
+    assert names[names.index(before) - 1] == "greedy"
     assert names[-2:] == ["diary", "openai"]
 
 
