@@ -16,6 +16,7 @@ from ctxcore.cli.autopsying import run_autopsy
 from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
+from ctxcore.cli.exporting import run_export as run_export_sessions
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.formats import run_formats
 from ctxcore.cli.health import run_health
@@ -77,6 +78,7 @@ app.command("compress")(run_compress)
 app.command("formats")(run_formats)
 app.command("import")(run_import_files)
 app.command("sessions")(run_sessions)
+app.command("export")(run_export_sessions)
 app.command("expand")(run_expand)
 app.command("recall")(run_recall)
 app.command("signals")(run_signals)

@@ -41,7 +41,7 @@ from ctxcore.engine.compactions import (
 from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.errors import PlaceError, TurnStateError
 from ctxcore.engine.events import EventJournal, Listener, TurnEvent
-from ctxcore.engine.exchange import Exchange, ExportFormat, ImportPreview, Progress
+from ctxcore.engine.exchange import Exchange, ImportPreview, Progress
 from ctxcore.engine.foreseeing import Foreseen, foresee
 from ctxcore.engine.generations import JOB_KIND as GENERATIONS
 from ctxcore.engine.generations import (
@@ -68,6 +68,7 @@ from ctxcore.engine.stories import JOB_KIND as FATES
 from ctxcore.engine.stories import MessageStory, fates_of, fates_work, said_about, story_of
 from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
+from ctxcore.exports.files import ExportedFile
 from ctxcore.gateway.values import Gateway
 from ctxcore.messages.arguments import checked_system
 from ctxcore.messages.shapes.reading import parse_messages, parse_one
@@ -1187,9 +1188,27 @@ class ContextEngine:
 
     # files
 
-    def export(self, session_id: str, form: ExportFormat = "native") -> str:
-        """The session as a file's text; `native` is complete and can be imported again."""
+    def export(self, session_id: str, form: str = "native") -> str:
+        """The session as a file's text; `native` is complete and can be imported again.
+
+        Args:
+            session_id: Whose messages, calls and compactions are written.
+            form: One of `ctxcore.exports.registry.EXPORT_FORMS`.
+
+        Raises:
+            ExportError: there is no such form, or its files are no text: use `export_many`.
+        """
         return self._exchange.export(session_id, form)
+
+    def export_many(self, session_ids: Sequence[str], form: str) -> Iterator[ExportedFile]:
+        """The files of sessions, each with a name of its own, read and written one at a time.
+
+        Tables of usage have the calls of all sessions in one file.
+
+        Raises:
+            ExportError: there is no such form, or a package is missing that it needs.
+        """
+        return self._exchange.export_many(session_ids, form)
 
     def preview_import(self, text: str, *, name: str) -> list[ImportPreview]:
         """The conversations of a text; nothing is written."""

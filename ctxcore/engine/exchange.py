@@ -6,41 +6,35 @@ fails is erased again.
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
 
 from ctxcore.assembly.effects import CompactionEffect
-from ctxcore.assembly.prompts import Prompts
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.triggers import input_size
 from ctxcore.engine.costs import cost_of_calls, with_cost
 from ctxcore.engine.imported import ImportedBefore, imported_before, note_import
-from ctxcore.engine.native import (
-    NativeFile,
-    SessionContent,
-    digest,
-    parse_native,
-    to_call,
-    to_lines,
-)
+from ctxcore.engine.native import NativeFile, parse_native, to_call
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import EngineServices
 from ctxcore.engine.sources import ImportSource
+from ctxcore.exports.files import ExportedFile, exported_files
+from ctxcore.exports.native import digest
+from ctxcore.exports.registry import export_form
+from ctxcore.exports.values import ExportError, SessionContent
 from ctxcore.formats.reading import in_order, stream_transcripts, visit_transcripts
 from ctxcore.formats.records import Problem
 from ctxcore.formats.values import RecordedCompaction, RepairSum, Transcript, sum_repairs
 from ctxcore.messages.blocks import cut_points
-from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import Message
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
+from ctxcore.reasons.storage_problems import ExportProblem
 from ctxcore.reasons.values import Reason
-from ctxcore.store.values import CallInfo, ImportedCompaction, MessageInfo, Scope, SessionInfo
+from ctxcore.store.values import CallInfo, ImportedCompaction, Scope, SessionInfo
 from ctxcore.text.languages import (
     CHARS_READ,
     Language,
@@ -50,8 +44,6 @@ from ctxcore.text.languages import (
 )
 from ctxcore.tokens.families import TokenCounter
 
-ExportFormat = Literal["native", "openai", "markdown"]
-EXPORT_FORMATS: tuple[ExportFormat, ...] = ("native", "openai", "markdown")
 Progress = Callable[[int, int], None]
 
 # A write; chosen: speed against how often progress is reported, and against memory.
@@ -91,20 +83,20 @@ class Exchange:
     def digest(self, session_id: str) -> str:
         return digest(self._content(session_id))
 
-    def export(self, session_id: str, form: ExportFormat) -> str:
-        content = self._content(session_id)
-        if form == "native":
-            return "".join(f"{line}\n" for line in to_lines(content))
-        if form == "openai":
-            messages = [to_openai(info.message) for info in _applying(content)]
-            body = {"messages": messages, "tools": list(content.session.tools)}
-            return json.dumps(body, ensure_ascii=False, indent=1) + "\n"
-        return "".join(_markdown(content))
+    def export(self, session_id: str, form: str) -> str:
+        [written] = export_form(form).write([self._content(session_id)])
+        if isinstance(written, bytes):
+            raise ExportError(problem=ExportProblem.NOT_TEXT(form=form))
+        return written
+
+    def export_many(self, session_ids: Sequence[str], form: str) -> Iterator[ExportedFile]:
+        return exported_files(export_form(form), map(self._content, session_ids))
 
     def _content(self, session_id: str) -> SessionContent:
         store, session = self._services.store, self._services.session(session_id)
         policy = store.policy(Scope(kind="session", owner=session_id))
         calls = store.calls(session_id)
+        priced = with_cost(calls, ModelCatalog.load(store)) if calls else []
         return SessionContent(
             session=session,
             messages=store.messages(session_id),
@@ -112,7 +104,8 @@ class Exchange:
             rule_edits=store.rule_edits(session_id),
             compactions=store.compactions(session_id),
             calls=calls,
-            cost=cost_of_calls(with_cost(calls, ModelCatalog.load(store))) if calls else None,
+            cost=cost_of_calls(priced) if calls else None,
+            call_costs={call.id: call.cost for call in priced if call.cost is not None},
             imported=store.imported_compactions(session_id),
             texts=store.sent_texts(session_id),
             signals=store.signals(session_id),
@@ -333,14 +326,6 @@ class Exchange:
         return ids
 
 
-def _applying(content: SessionContent) -> Iterator[MessageInfo]:
-    """The messages without system prompts out of force, which would all apply elsewhere."""
-    system = [info.seq for info in content.messages if info.message.is_system]
-    changes = content.session.system_changes
-    replaced = {*Prompts.of(system, changes, len(content.messages), ()).replaced}
-    return (info for info in content.messages if info.seq not in replaced)
-
-
 def _preview_native(file: NativeFile, name: str) -> ImportPreview:
     model = file.head.get("model")
     return ImportPreview(
@@ -467,25 +452,3 @@ def _recorded_effect(
         with_tokens=after.total_input_tokens,
         summary_tokens=record.summary_tokens,
     )
-
-
-def _markdown(content: SessionContent) -> Iterator[str]:
-    """The conversation as Markdown; texts are quoted or fenced, so they form no headings."""
-    yield f"# {content.session.title or content.session.id}\n"
-    for info in content.messages:
-        message = info.message
-        name = f" `{info.function_name}`" if info.function_name else ""
-        yield f"\n## {info.seq} · {message.role}{name}\n\n"
-        if message.is_tool_result:
-            yield _fenced(message.text)
-        elif message.text:
-            yield "".join(f"> {line}\n" for line in message.text.split("\n"))
-        for call in message.calls:
-            yield f"\nCalls `{call.name}`:\n\n{_fenced(call.arguments)}"
-
-
-def _fenced(text: str) -> str:
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    return f"{fence}\n{text}\n{fence}\n"

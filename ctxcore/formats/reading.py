@@ -24,6 +24,7 @@ T = TypeVar("T")
 FORMATS: Registry[Format] = Registry(
     "transcript format",
     {
+        "markdown": At("ctxcore.formats.markdown:MARKDOWN"),
         "cursor": At("ctxcore.formats.cursor:CURSOR"),  # its runs look like Claude Code's
         "claude-code": At("ctxcore.formats.claude_code:CLAUDE_CODE"),
         "chatgpt": At("ctxcore.formats.chatgpt:CHATGPT"),

@@ -22,8 +22,9 @@ from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.storage_problems import FileProblem
 from ctxcore.reasons.values import Reason
 
-Layout: TypeAlias = Literal["lines", "list", "object"]
-"""JSON lines; a document whose outermost value is a list; any other document."""
+Layout: TypeAlias = Literal["lines", "list", "object", "text"]
+"""JSON lines; a document whose outermost value is a list; any other document; text with markup,
+which is one value."""
 
 # Chosen: enough to tell every known format by, little beside one conversation.
 _HEAD_RECORDS: Final = 64
@@ -31,6 +32,7 @@ _HEAD_BYTES: Final = 1_000_000
 _CHUNK_CHARS: Final = 65_536
 _PIECE_BYTES: Final = 1_000_000
 _NEAR_END: Final = 16  # an error this close to the end may be one of text not yet read
+_MARKUP: Final = b"<!--"  # how text with markup begins that says what it is
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -239,6 +241,9 @@ def _numbered(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
 
 def _look_at(opened: Callable[[], BinaryIO], name: str) -> tuple[Layout, tuple[Record, ...]]:
     """The layout of a file, and its first records."""
+    if _is_markup(opened):
+        with opened() as file:
+            return "text", (Record(value=_decoded(file.read()), line=1),)
     if _is_long_list(opened):
         return "list", _first(_elements(opened, name))
     sample = list(_sample(opened))
@@ -258,6 +263,11 @@ def _look_at(opened: Callable[[], BinaryIO], name: str) -> tuple[Layout, tuple[R
         return "object", (Record(value=json.loads(text)),)
     except (ValueError, RecursionError) as error:
         raise damaged(name, error) from error
+
+
+def _is_markup(opened: Callable[[], BinaryIO]) -> bool:
+    with opened() as file:
+        return file.read(_NEAR_END).lstrip(b"\xef\xbb\xbf").startswith(_MARKUP)
 
 
 def _is_long_list(opened: Callable[[], BinaryIO]) -> bool:

@@ -151,4 +151,5 @@ class Format:
     suffixes: tuple[str, ...] = (".json", ".jsonl")
     """How names of its files end, in lower case: what is read of a folder, and taken as upload."""
     is_part: Callable[[Path], bool] = _is_whole
-    """Whether a file only completes others, which are read in its place."""
+    """Whether a file of a folder is left out: it only completes others, which are read in its
+    place, or has a name that files of this format share with many others and is none."""

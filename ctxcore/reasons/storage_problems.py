@@ -87,6 +87,7 @@ class FormatCode(Code):
     TAU_BENCH = "format.tau_bench", "results or examples of tau-bench"
     BFCL = "format.bfcl", "questions or results of the Berkeley Function-Calling Leaderboard"
     TOOLBENCH = "format.toolbench", "answers or training data of ToolBench"
+    MARKDOWN = "format.markdown", "Markdown that ctxcore exported (.md)"
     KNOWN = (
         "format.known",
         "{first}, {second} or one of {others} other formats (`ctxcore formats` lists them)",
@@ -107,7 +108,7 @@ class RepairCode(Code):
 
 
 class ExportProblem(Code):
-    """Why a file is not an export of this library, or cannot be imported."""
+    """Why a session cannot be exported, or a file is no export that can be imported."""
 
     NO_HEAD = "export.no_head", "is not an export: its first line is not a {kind!r} record"
     VERSION = "export.version", "version {version!r} is not supported, only {known}"
@@ -130,6 +131,8 @@ class ExportProblem(Code):
     WHOLE = "export.whole", "{value!r} is not a whole number"
     TEXT = "export.text", "{value!r} is not a text"
     RECORD = "export.record", "the record is not an object"
+    NO_FORM = "export.no_form", "there is no form of export {form!r}; one of {names}"
+    NOT_TEXT = "export.not_text", "files of the form {form!r} are no text; use export_many()"
 
 
 class ScriptProblem(Code):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ctxcore.engine.exchange import EXPORT_FORMATS, ExportFormat
+from ctxcore.exports.files import file_title
+from ctxcore.exports.registry import EXPORT_FORMS
 from ctxcore.store.values import BRANCH, SessionInfo
 from dashboard.page_registry import PAGES
 from dashboard.safe_markdown import plain_label
@@ -14,14 +15,8 @@ from dashboard.selection import current_session, select_session, session_title
 from dashboard.services import engine
 from dashboard.sessions_page import actions
 from dashboard.sessions_page.comparing import show_comparing
-from dashboard.sessions_page.exporting import file_name
+from dashboard.sessions_page.exporting import choose_form
 from dashboard.texts import t
-
-FILES = {
-    "native": ("jsonl", "application/x-ndjson"),
-    "openai": ("json", "application/json"),
-    "markdown": ("md", "text/markdown"),
-}
 
 
 def show_chosen(session: SessionInfo, listed: Sequence[SessionInfo]) -> None:
@@ -101,30 +96,29 @@ def _keep(session: SessionInfo) -> None:
 
 
 def _export(session: SessionInfo) -> None:
-    with st.container(horizontal=True, key="sessions_export"):
-        for form in EXPORT_FORMATS:
-            ending, mime = FILES[form]
-            st.download_button(
-                t(f"sessions.export.{form}"),
-                data=_Export(session.id, form),
-                file_name=f"{file_name(session)}.{ending}",
-                mime=mime,
-                key=f"sessions_export_{form}",
-                help=t(f"sessions.export.{form}.help"),
-                icon=":material/download:",
-                on_click="ignore",
-            )
+    with st.container(horizontal=True, key="sessions_export", vertical_alignment="bottom"):
+        name = choose_form("sessions_export_form")
+        form = EXPORT_FORMS[name]
+        st.download_button(
+            t("sessions.export"),
+            data=_Export(session.id, name),
+            file_name=f"{file_title(session)}{form.suffix}",
+            mime=form.media_type,
+            key="sessions_export_file",
+            icon=":material/download:",
+            on_click="ignore",
+        )
 
 
 class _Export:
     """Makes the file on download, outside of the script run."""
 
-    def __init__(self, session_id: str, form: ExportFormat) -> None:
+    def __init__(self, session_id: str, form: str) -> None:
         self._engine, self._session_id, self._form = engine(), session_id, form
 
     def __call__(self) -> bytes:
-        text = self._engine.export(self._session_id, self._form)
-        return text.encode("utf-8", errors="surrogatepass")
+        [file] = self._engine.export_many([self._session_id], self._form)
+        return file.data
 
 
 def _assign(session: SessionInfo) -> None:

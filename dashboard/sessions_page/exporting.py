@@ -1,21 +1,22 @@
-"""Exports all sessions of a list into one ZIP, a native file each, in a thread with progress."""
+"""Chooses a form of export, and packs all sessions of a list into a ZIP, in a thread."""
 
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Callable, Sequence
 from typing import cast
 
 import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
+from ctxcore.exports.files import write_zip
+from ctxcore.exports.registry import EXPORT_FORMS
 from ctxcore.store.values import SessionInfo
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.sessions_page.filtering import Wanted
 from dashboard.sessions_page.listing import all_listed
-from dashboard.texts import t
+from dashboard.texts import has_text, t
 from dashboard.thread_jobs import Job, Progress
 from dashboard.wording import error_text
 
@@ -27,18 +28,20 @@ def show_export(wanted: Wanted, total: int) -> None:
     if (job := st.session_state.get(_JOB)) is not None:
         _follow(cast("Job[bytes]", job))
         return
-    st.button(
-        t("sessions.export.all", count=f"{total:,}"),
-        key="sessions_export_all",
-        icon=":material/folder_zip:",
-        help=t("sessions.export.all.help"),
-        on_click=_start,
-        args=(wanted,),
-    )
+    with st.container(horizontal=True, key="sessions_export_list", vertical_alignment="bottom"):
+        form = choose_form("sessions_export_all_form")
+        st.button(
+            t("sessions.export.all", count=f"{total:,}"),
+            key="sessions_export_all",
+            icon=":material/folder_zip:",
+            help=t("sessions.export.all.help"),
+            on_click=_start,
+            args=(wanted, form),
+        )
 
 
-def _start(wanted: Wanted) -> None:
-    st.session_state[_JOB] = Job(export_work(engine(), all_listed(engine(), wanted)))
+def _start(wanted: Wanted, form: str) -> None:
+    st.session_state[_JOB] = Job(export_work(engine(), all_listed(engine(), wanted), form))
 
 
 def _follow(job: Job[bytes]) -> None:
@@ -70,24 +73,35 @@ def _follow(job: Job[bytes]) -> None:
 
 
 def export_work(
-    engine: ContextEngine, sessions: Sequence[SessionInfo]
+    engine: ContextEngine, sessions: Sequence[SessionInfo], form: str
 ) -> Callable[[Progress], bytes]:
-    """The export of `sessions` as work for a `Job`; progress counts sessions."""
+    """The export of `sessions` as work for a `Job`; progress counts files."""
 
     def work(note: Progress) -> bytes:
         out = io.BytesIO()
-        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
-            for number, session in enumerate(sessions, start=1):
-                text = engine.export(session.id, "native")
-                data = text.encode("utf-8", errors="surrogatepass")
-                packed.writestr(f"{file_name(session)}-{session.id[:8]}.jsonl", data)
-                note(number, len(sessions))
+        files = engine.export_many([session.id for session in sessions], form)
+        total = 1 if EXPORT_FORMS[form].is_joined else len(sessions)
+        for number in write_zip(out, files):
+            note(number, total)
         return out.getvalue()
 
     return work
 
 
-def file_name(session: SessionInfo) -> str:
-    """The title as the name of a file, without its ending; the id where it has none."""
-    kept = "".join(char if char.isalnum() or char in "-_ " else "_" for char in session.title)
-    return kept.strip()[:60] or session.id[:8]
+def choose_form(key: str) -> str:
+    """Draws the choice of a form, with what it is for; returns its name."""
+    chosen = st.selectbox(
+        t("sessions.export.form"),
+        list(EXPORT_FORMS),
+        format_func=_label,
+        key=key,
+        width=360,
+        help=t("sessions.export.form.help"),
+    )
+    return str(chosen)
+
+
+def _label(name: str) -> str:
+    """What a form is called here; one that was registered by a program, by its name."""
+    key = f"sessions.export.{name}"
+    return t(key) if has_text(key) else name

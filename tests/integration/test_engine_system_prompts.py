@@ -20,7 +20,6 @@ from ctxcore.engine.events import (
     SessionStarted,
     TurnEvent,
 )
-from ctxcore.engine.exchange import ExportFormat
 from ctxcore.errors import BudgetError, MessageError
 from ctxcore.gateway.scripted import ScriptedReply
 from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage, StreamEvent
@@ -432,7 +431,7 @@ REASONED: JsonObject = {
 
 
 @pytest.mark.parametrize("form", ["native", "openai"])
-def test_the_keys_of_tools_stay_in_order(form: ExportFormat) -> None:
+def test_the_keys_of_tools_stay_in_order(form: str) -> None:
     """Models write arguments in the order of a schema: thinking before the answer, say."""
     with engine_with() as (engine, model):
         session = engine.create_session("s", tools=[REASONED])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ctxcore.engine.core import ContextEngine
+from ctxcore.exports.registry import EXPORT_FORMS
 from dashboard.housekeeping import keep_house
 from dashboard.sessions_page.listing import PAGE_SESSIONS
 from dashboard.texts import Language, languages, translate
@@ -169,13 +170,16 @@ def test_the_chosen_session_is_linked_to_every_page_that_shows_one(app: Dashboar
     assert link_labels(opened(app)) == [translate(f"shell.page.{name}", "en") for name in LINKED]
 
 
-def test_exports_are_offered_in_three_forms(app: Dashboard) -> None:
+@pytest.mark.parametrize("language", languages())
+def test_a_session_is_exported_in_every_form(app: Dashboard, language: str) -> None:
     session_with(app, "Plan")
+    at = opened(app, language=language)
 
-    at = opened(app)
-
-    labels = [at.download_button(key=f"sessions_export_{form}").label for form in FORMS]
-    assert labels == [translate(f"sessions.export.{form}", "en") for form in FORMS]
+    options = at.selectbox(key="sessions_export_form").options
+    assert options == [translate(f"sessions.export.{form}", language) for form in EXPORT_FORMS]
+    at.selectbox(key="sessions_export_form").select("markdown").run()
+    app.check()
+    assert at.download_button(key="sessions_export_file")
 
 
 def test_messages_are_found_by_their_words(app: Dashboard) -> None:
@@ -237,6 +241,7 @@ def test_all_listed_sessions_are_exported_into_one_file(app: Dashboard) -> None:
     session_with(app, "Two")
     at = opened(app)
 
+    at.selectbox(key="sessions_export_all_form").select("usage-csv").run()
     at.button(key="sessions_export_all").click().run()
     app.check()
 
@@ -320,5 +325,4 @@ def link_labels(at: Any) -> list[str]:
     return [link.proto.label for link in at.main.get("page_link")]
 
 
-FORMS = ("native", "openai", "markdown")
 LINKED = ("chat", "context", "usage", "compaction")

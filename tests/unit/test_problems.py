@@ -18,7 +18,7 @@ import ctxcore
 from ctxcore.assembly.states import CompactionState
 from ctxcore.engine import errors as engine_errors
 from ctxcore.engine.alerts import AlertError
-from ctxcore.engine.native import VERSION, parse_native
+from ctxcore.engine.native import parse_native
 from ctxcore.errors import (
     BudgetError,
     CompactionRefusedError,
@@ -37,6 +37,8 @@ from ctxcore.errors import (
     UnreadableError,
     WorkingStateError,
 )
+from ctxcore.exports.native import VERSION
+from ctxcore.exports.values import ExportError
 from ctxcore.formats.native import KIND
 from ctxcore.formats.reading import FORMATS, expected, parse_transcripts
 from ctxcore.gateway.errors import (
@@ -394,6 +396,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         {"model": "gpt", "variables": any_of(("A_KEY", "B_KEY", "C_KEY"))},
         "no key for 'gpt': set the environment variable or secret A_KEY or B_KEY or C_KEY, or "
         "choose another connection",
+    ),
+    (
+        ExportError(problem=ExportProblem.NOT_TEXT(form="usage-csv")),
+        "export.not_text",
+        {"form": "usage-csv"},
+        "files of the form 'usage-csv' are no text; use export_many()",
     ),
     (
         LocalModelUnavailable(model="x", problem=LocalModelProblem.PROCESSOR(flags=("avx2",))),

@@ -194,7 +194,7 @@ def test_an_export_of_many_has_a_file_for_each_that_can_be_imported() -> None:
             engine.append(session.id, [{"role": "user", "content": f"hello {at}"}])
         noted: list[tuple[int, int]] = []
 
-        data = export_work(engine, made)(lambda done, total: noted.append((done, total)))
+        data = export_work(engine, made, "native")(lambda done, total: noted.append((done, total)))
 
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             files = {name: packed.read(name).decode() for name in packed.namelist()}
