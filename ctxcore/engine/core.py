@@ -75,6 +75,7 @@ from ctxcore.policy.layers import Layer, to_policy
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import AccessCode, TurnProblem
 from ctxcore.reasons.values import Reason
+from ctxcore.redaction.shapes import SecretKind
 from ctxcore.replay.alternatives import Alternative, Compared
 from ctxcore.replay.message_fates import MessageFate
 from ctxcore.store.protocol import SessionStore
@@ -1186,9 +1187,25 @@ class ContextEngine:
 
     # files
 
-    def export(self, session_id: str, form: ExportFormat = "native") -> str:
-        """The session as a file's text; `native` is complete and can be imported again."""
-        return self._exchange.export(session_id, form)
+    def export(
+        self, session_id: str, form: ExportFormat = "native", *, redacts: bool = False
+    ) -> str:
+        """The session as a file's text; `native` is complete and can be imported again.
+
+        `redacts` puts a numbered mark in the place of each key, token and password.
+
+        Raises:
+            RedactionUnavailableError: `redacts`, and the extra `redact` is not installed.
+        """
+        return self._exchange.export(session_id, form, redacts=redacts)
+
+    def secrets_in(self, session_id: str) -> Mapping[SecretKind, int]:
+        """How many different secrets of each kind an export of the session would hold.
+
+        Raises:
+            RedactionUnavailableError: the extra `redact` is not installed.
+        """
+        return self._exchange.secrets_in(session_id)
 
     def preview_import(self, text: str, *, name: str) -> list[ImportPreview]:
         """The conversations of a file; nothing is written."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -39,6 +39,8 @@ from ctxcore.messages.values import Message
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
+from ctxcore.redaction.redacting import redact, redaction_in
+from ctxcore.redaction.shapes import SecretKind
 from ctxcore.store.values import CallInfo, ImportedCompaction, MessageInfo, Scope, SessionInfo
 from ctxcore.text.languages import detect_language
 from ctxcore.tokens.families import TokenCounter
@@ -73,8 +75,13 @@ class Exchange:
     def digest(self, session_id: str) -> str:
         return digest(self._content(session_id))
 
-    def export(self, session_id: str, form: ExportFormat) -> str:
+    def secrets_in(self, session_id: str) -> Mapping[SecretKind, int]:
+        return redaction_in(self._content(session_id)).counts
+
+    def export(self, session_id: str, form: ExportFormat, *, redacts: bool = False) -> str:
         content = self._content(session_id)
+        if redacts:
+            content, _ = redact(content)
         if form == "native":
             return "".join(f"{line}\n" for line in to_lines(content))
         if form == "openai":
