@@ -58,6 +58,7 @@ bench: setup $(call with,bench) ## figures, beside peers where there are some
 	$(BIN)/python -m benchmarks.ladder --presets
 	$(BIN)/python -m benchmarks.ladder
 	$(BIN)/python -m benchmarks.tool_outputs
+	$(BIN)/python -m benchmarks.autopsy
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.event_loop
 	$(BIN)/python -m benchmarks.first_paint

@@ -128,7 +128,7 @@ def _edits_of(session: SessionInfo) -> str:
     return RuleEdits.of(known.edit for known in edits).digest if edits else ""
 
 
-def turn_beginnings(session: SessionInfo) -> list[tuple[int, str]]:
+def turn_beginnings(session: SessionInfo) -> Sequence[tuple[int, str]]:
     """The user messages of a session: number and beginning of the text."""
     found = engine().session(session.id)
     return _turn_beginnings(database_url(), found.id, found.length)
@@ -298,12 +298,12 @@ def _foreseen(
     return _work.foresee(session_id, _policy, model=model, plans=plans)
 
 
-@st.cache_data(ttl="1h", max_entries=64, show_spinner=False)
-def _turn_beginnings(url: str, session_id: str, length: int) -> list[tuple[int, str]]:
+@st.cache_resource(ttl="1h", max_entries=64, show_spinner=False)  # as it is: copying costs
+def _turn_beginnings(url: str, session_id: str, length: int) -> tuple[tuple[int, str], ...]:
     del url
     if not length:
-        return []
-    return turn_starts(engine().store.messages(session_id, 1, length, role="user"))
+        return ()
+    return tuple(turn_starts(engine().store.messages(session_id, 1, length, role="user")))
 
 
 @st.cache_data(ttl="1h", max_entries=32, show_spinner=False)

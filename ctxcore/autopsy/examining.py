@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -26,7 +26,7 @@ from ctxcore.formats.folds import recorded_folds
 from ctxcore.formats.hints import Hint, input_rate, is_reconstructed, transcript_hints
 from ctxcore.formats.report import TokenReport, usage_report
 from ctxcore.formats.stays import Stays, stays_in
-from ctxcore.formats.values import RecordedUsage, Transcript
+from ctxcore.formats.values import Transcript
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.replay.losses import NeededFact
@@ -36,7 +36,7 @@ from ctxcore.signals.seen import Seen
 from ctxcore.signals.values import FoundSignal, tells_of_forgetting
 from ctxcore.tokens.catalog import model_info
 from ctxcore.tokens.count import count_each, counter_for
-from ctxcore.tokens.prices import PER_MILLION, cost_of, list_price
+from ctxcore.tokens.prices import PER_MILLION, Price, cost_of, list_price
 
 # Chosen: what a person looks through, and what a page of many sessions may hold.
 MOST_LOST: Final = 20
@@ -79,11 +79,11 @@ def examine(transcript: Transcript, policy: Policy, *, model: str | None = None)
         sent_tokens=sum(inputs),
         cached_tokens=sum(call.cache_read_tokens for call in usage),
         output_tokens=sum(call.output_tokens for call in usage),
-        dollars=sum_known(_dollars(call) for call in usage),
+        dollars=sum_known(cost_of(call.billed, found.price_of(call.model)) for call in usage),
         inputs=tuple(_peaks(inputs)),
         spending=tuple(found.spending()),
         folds=tuple(map(found.fold, found.accounts)),
-        breaks=tuple(_breaks(transcript)),
+        breaks=tuple(_breaks(transcript, found.price_of)),
         said_again=tuple(found.said_again()),
         hints=tuple(found.hints()[:MOST_HINTS]),
         problems=len(transcript.problems),
@@ -99,7 +99,8 @@ class _Examined:
         self._policy = policy
         self._counter = counter_for(model)
         self.counts = count_each(transcript.messages, self._counter)
-        self._rate = input_rate(transcript.usage, list_price)
+        self.price_of = cache(list_price)  # of few models, asked for at every call
+        self._rate = input_rate(transcript.usage, self.price_of)
 
     @cached_property
     def accounts(self) -> list[FoldAccount]:
@@ -113,7 +114,7 @@ class _Examined:
 
     def hints(self) -> list[Hint]:
         """What cost tokens for nothing, the largest first."""
-        return transcript_hints(self._transcript, self._counter, list_price, counts=self.counts)
+        return transcript_hints(self._transcript, self._counter, self.price_of, counts=self.counts)
 
     def fold(self, account: FoldAccount) -> ExaminedFold:
         """One compaction in short."""
@@ -220,7 +221,9 @@ def _runs_after(fold: int, at: int) -> list[Run]:
     return [folded, shown]
 
 
-def _breaks(transcript: Transcript) -> Iterator[CacheBreak]:
+def _breaks(
+    transcript: Transcript, price_of: Callable[[str | None], Price | None]
+) -> Iterator[CacheBreak]:
     """The calls that found little of the call before in the cache."""
     folds = [fold.at for fold in transcript.compactions]
     for before, call in pairwise(transcript.usage):
@@ -228,13 +231,9 @@ def _breaks(transcript: Transcript) -> Iterator[CacheBreak]:
         reason = break_between(before, call, is_compacted=is_compacted)
         if reason is None:
             continue
-        tokens, price = resent_tokens(before, call), list_price(call.model or transcript.model)
+        tokens, price = resent_tokens(before, call), price_of(call.model or transcript.model)
         dollars = None if price is None else tokens * price.lost_cache / PER_MILLION
         yield CacheBreak(at=call.after, reason=reason, tokens=tokens, dollars=dollars)
-
-
-def _dollars(call: RecordedUsage) -> float | None:
-    return cost_of(call.billed, list_price(call.model))
 
 
 def _peaks(inputs: Sequence[int]) -> Iterator[int]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import PurePath
 from typing import Final
 
-from ctxcore.autopsy.summing import largest_causes, spending_of
+from ctxcore.autopsy.summing import breaks_by_cause, largest_causes, spending_of, worst_folds
 from ctxcore.autopsy.values import (
     Autopsy,
-    AutopsyTotals,
-    CacheBreak,
     ExaminedFold,
     ExaminedSession,
     Spending,
@@ -134,6 +131,7 @@ _WHO: Final[tuple[SpendingKind, ...]] = (
     *("tool", "summary", "hidden"),
 )
 _WIDTH, _HEIGHT = 640, 90
+_WITHOUT_FOLDS: Final = 4  # figures
 
 Say = Callable[[Reason], str]
 
@@ -160,6 +158,70 @@ def render_page(
     return html_page(words["title"], page.parts(), language=language, style=_STYLE)
 
 
+def verdict_of(autopsy: Autopsy, words: Mapping[str, str] = WORDS) -> str:
+    """The one sentence on what compactions lost."""
+    totals = autopsy.totals
+    if not totals.folds:
+        return words["no_folds"]
+    if not totals.gone:
+        return _filled(words["lost_nothing"], folds=totals.folds)
+    beside = sum(fold.ours_gone is not None for one in autopsy.sessions for fold in one.folds)
+    is_whole = beside == totals.folds
+    scope = _filled(words["lost_scope"], gone=totals.gone_beside, folds=beside)
+    return _filled(
+        words["lost"],
+        folds=totals.folds,
+        gone=totals.gone,
+        needed=totals.needed,
+        ours=totals.ours_gone,
+        scope="" if is_whole else scope,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """A figure of all sessions together, as text."""
+
+    key: str
+    label: str
+    value: str
+    note: str
+
+
+def figures_of(autopsy: Autopsy, words: Mapping[str, str] = WORDS) -> list[Figure]:
+    """The figures of an autopsy; those of compactions are left out where there are none."""
+    totals = autopsy.totals
+    cached = totals.cached_tokens / totals.sent_tokens if totals.sent_tokens else 0.0
+    dollars = totals.dollars
+    of_needed = _filled(words["of_needed"], needed=totals.needed, ours=totals.ours_gone)
+    rows = [
+        ("conversations", f"{totals.sessions:,}", ""),
+        ("calls", f"{totals.calls:,}", ""),
+        ("sent", tokens_text(totals.sent_tokens), _filled(words["cached"], share=f"{cached:.0%}")),
+        (
+            "cost",
+            words["unknown"] if dollars is None else dollars_text(dollars),
+            words["unpriced" if dollars is None else "list_prices"],
+        ),
+        ("compactions", f"{totals.folds:,}", ""),
+        ("needed_gone", f"{totals.gone:,}", of_needed),
+        (
+            "rules_gone",
+            f"{totals.rules_gone:,}",
+            _filled(words["rules_ours"], ours=totals.ours_rules_gone),
+        ),
+        ("said_again", f"{totals.said_again:,}", words["said_again_note"]),
+        ("read_again", tokens_text(totals.repeated_tokens), words["read_again_note"]),
+    ]
+    shown = rows if totals.folds else rows[:_WITHOUT_FOLDS]
+    return [Figure(key=key, label=words[key], value=value, note=note) for key, value, note in shown]
+
+
+def _filled(text: str, **facts: object) -> str:
+    shown = {name: f"{fact:,}" if isinstance(fact, int) else fact for name, fact in facts.items()}
+    return text.format(**shown)
+
+
 @dataclass(frozen=True, slots=True)
 class _Page:
     autopsy: Autopsy
@@ -169,9 +231,8 @@ class _Page:
 
     def parts(self) -> Iterator[str]:
         """The sections in order; empty ones are left out."""
-        totals = self.autopsy.totals
-        yield f'<p class="verdict">{escape(self._verdict(totals))}</p>'
-        yield self._cards(totals)
+        yield f'<p class="verdict">{escape(verdict_of(self.autopsy, self.words))}</p>'
+        yield self._cards()
         yield from self._folds()
         yield from self._again()
         yield from self._causes()
@@ -181,62 +242,18 @@ class _Page:
         yield from self._unread()
         yield f"<p>{escape(self.words['own'])}</p>"
 
-    def _verdict(self, totals: AutopsyTotals) -> str:
-        if not totals.folds:
-            return self.words["no_folds"]
-        if not totals.gone:
-            return self._text("lost_nothing", folds=totals.folds)
-        beside = sum(
-            fold.ours_gone is not None for one in self.autopsy.sessions for fold in one.folds
-        )
-        is_whole = beside == totals.folds
-        scope = self._text("lost_scope", gone=totals.gone_beside, folds=beside)
-        return self._text(
-            "lost",
-            folds=totals.folds,
-            gone=totals.gone,
-            needed=totals.needed,
-            ours=totals.ours_gone,
-            scope="" if is_whole else scope,
-        )
-
-    def _cards(self, totals: AutopsyTotals) -> str:
-        cached = totals.cached_tokens / totals.sent_tokens if totals.sent_tokens else 0.0
-        dollars = totals.dollars
-        of_needed = self._text("of_needed", needed=totals.needed, ours=totals.ours_gone)
-        cards = [
-            ("conversations", f"{totals.sessions:,}", ""),
-            ("calls", f"{totals.calls:,}", ""),
-            ("sent", tokens_text(totals.sent_tokens), self._text("cached", share=f"{cached:.0%}")),
-            (
-                "cost",
-                self.words["unknown"] if dollars is None else dollars_text(dollars),
-                self.words["unpriced" if dollars is None else "list_prices"],
-            ),
-            ("compactions", f"{totals.folds:,}", ""),
-            ("needed_gone", f"{totals.gone:,}", of_needed),
-            (
-                "rules_gone",
-                f"{totals.rules_gone:,}",
-                self._text("rules_ours", ours=totals.ours_rules_gone),
-            ),
-            ("said_again", f"{totals.said_again:,}", self.words["said_again_note"]),
-            ("read_again", tokens_text(totals.repeated_tokens), self.words["read_again_note"]),
-        ]
-        if not totals.folds:
-            cards = cards[:4]
+    def _cards(self) -> str:
         drawn = "".join(
-            f'<div class="card"><span>{escape(self.words[key])}</span><b>{escape(value)}</b>'
-            f"<span>{escape(note)}</span></div>"
-            for key, value, note in cards
+            f'<div class="card"><span>{escape(one.label)}</span><b>{escape(one.value)}</b>'
+            f"<span>{escape(one.note)}</span></div>"
+            for one in figures_of(self.autopsy, self.words)
         )
         return f'<div class="cards">{drawn}</div>'
 
     def _folds(self) -> Iterator[str]:
-        found = [(one, fold) for one in self.autopsy.sessions for fold in one.folds if fold.facts]
-        if not found:
+        worst = worst_folds(self.autopsy, _MOST_FOLDS)
+        if not worst:
             return
-        worst = sorted(found, key=lambda pair: (-pair[1].gone, -pair[1].facts))[:_MOST_FOLDS]
         heads = [
             self.words[key]
             for key in (
@@ -339,13 +356,9 @@ class _Page:
         return printable(PurePath(spent.name).name if is_path else spent.name)
 
     def _breaks(self) -> Iterator[str]:
-        grouped: dict[str, list[CacheBreak]] = defaultdict(list)
-        for session in self.autopsy.sessions:
-            for one in session.breaks:
-                grouped[one.reason.code].append(one)
-        if not grouped:
+        ordered = breaks_by_cause(self.autopsy)
+        if not ordered:
             return
-        ordered = sorted(grouped.values(), key=lambda one: -sum(cut.tokens for cut in one))
         heads = ["#", *(self.words[key] for key in ("cause", "times", "resent", "extra"))]
         rows = (
             f'<tr><td>{number}</td><td class="name">{escape(self.say(cuts[0].reason))}</td>'
@@ -429,10 +442,7 @@ class _Page:
         return escape("–" if dollars is None else dollars_text(dollars))
 
     def _text(self, key: str, **facts: object) -> str:
-        shown = {
-            name: f"{fact:,}" if isinstance(fact, int) else fact for name, fact in facts.items()
-        }
-        return self.words[key].format(**shown)
+        return _filled(self.words[key], **facts)
 
 
 def _bar(value: int, most: int, kind: str = "") -> str:

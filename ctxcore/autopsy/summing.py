@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from ctxcore.autopsy.values import (
     Autopsy,
+    CacheBreak,
+    ExaminedFold,
     ExaminedSession,
     Spending,
     SpendingKind,
@@ -46,6 +48,22 @@ def largest_causes(autopsy: Autopsy, most: int) -> list[Cause]:
     """The hints with the most tokens over all sessions."""
     causes = [Cause(session=one, hint=hint) for one in autopsy.sessions for hint in one.hints]
     return sorted(causes, key=lambda cause: -cause.hint.tokens)[:most]
+
+
+def worst_folds(autopsy: Autopsy, most: int) -> list[tuple[ExaminedSession, ExaminedFold]]:
+    """The compactions that lost most of what was needed; those before which nothing held are not
+    among them."""
+    found = [(one, fold) for one in autopsy.sessions for fold in one.folds if fold.facts]
+    return sorted(found, key=lambda pair: (-pair[1].gone, -pair[1].facts))[:most]
+
+
+def breaks_by_cause(autopsy: Autopsy) -> list[list[CacheBreak]]:
+    """The losses of the prompt cache by their cause, those with the most tokens first."""
+    grouped: dict[str, list[CacheBreak]] = defaultdict(list)
+    for session in autopsy.sessions:
+        for one in session.breaks:
+            grouped[one.reason.code].append(one)
+    return sorted(grouped.values(), key=lambda cuts: -sum(cut.tokens for cut in cuts))
 
 
 def spending_of(

@@ -19,6 +19,7 @@ from ctxcore.cli.compressing import run_compress
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.formats import run_formats
 from ctxcore.cli.health import run_health
+from ctxcore.cli.importing import run_import as run_import_files
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.output import print_error
 from ctxcore.cli.policies import run_fields, run_show
@@ -74,6 +75,7 @@ app.command("compare")(run_compare)
 app.command("replay")(run_replay)
 app.command("compress")(run_compress)
 app.command("formats")(run_formats)
+app.command("import")(run_import_files)
 app.command("sessions")(run_sessions)
 app.command("expand")(run_expand)
 app.command("recall")(run_recall)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ctxcore.cli.output import plural
 from ctxcore.cli.running import About, problem_document
 from ctxcore.reasons.values import document
 
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
     from ctxcore.formats.hints import Hint
     from ctxcore.formats.records import Problem
     from ctxcore.formats.report import TokenReport
-    from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Transcript
-    from ctxcore.messages.values import JsonObject, Message
+    from ctxcore.formats.values import (
+        RecordedCompaction,
+        RecordedUsage,
+        RepairSum,
+        Transcript,
+    )
+    from ctxcore.messages.values import JsonObject, JsonValue, Message
     from ctxcore.tokens.costs import Cost
 
 Legality: TypeAlias = "Mapping[str, Sequence[Violation]]"
@@ -41,6 +47,7 @@ class Account:
     """Whether it is that of the model's family."""
     compactions: tuple[RecordedCompaction, ...]
     problems: tuple[Problem, ...]
+    repairs: tuple[RepairSum, ...]
     ignored: Mapping[str, int]
     legality: Legality
     cost: Cost
@@ -78,6 +85,7 @@ def take_account(transcript: Transcript, model: str | None, window: int | None) 
     """The account of `transcript`, counted for `model` or else the model that it names."""
     from ctxcore.formats.hints import transcript_hints
     from ctxcore.formats.report import usage_report
+    from ctxcore.formats.values import sum_repairs
     from ctxcore.tokens.catalog import model_info
     from ctxcore.tokens.count import count_each, count_messages, count_tools, counter_for
     from ctxcore.tokens.prices import list_price
@@ -98,6 +106,7 @@ def take_account(transcript: Transcript, model: str | None, window: int | None) 
         window_is_assumed=window is None and info.is_assumed,
         compactions=transcript.compactions,
         problems=transcript.problems,
+        repairs=tuple(sum_repairs(transcript.repairs)),
         ignored=dict(transcript.ignored),
         legality=check_legality(messages, transcript.tools),
         cost=_list_cost(transcript.usage),
@@ -144,6 +153,21 @@ def legality_document(legality: Legality) -> JsonObject:
         provider: [{**asdict(one), "reason": document(one.reason)} for one in violations]
         for provider, violations in legality.items()
     }
+
+
+def repair_documents(repairs: Iterable[RepairSum]) -> list[JsonValue]:
+    """The repairs of a file by kind as JSON; `line` and facts are those of the first."""
+    return [
+        {"line": repair.line, "count": repair.count, **problem_document(repair.reason)}
+        for repair in repairs
+    ]
+
+
+def repair_lines(repairs: Iterable[RepairSum]) -> Iterator[str]:
+    """The same for people."""
+    for repair in repairs:
+        where = "" if repair.line is None else f", first in line {repair.line:,}"
+        yield f"{repair.reason}: {plural(repair.count, 'time')}{where}"
 
 
 def account_document(account: Account) -> JsonObject:
@@ -204,6 +228,7 @@ def account_document(account: Account) -> JsonObject:
             {"line": problem.line, **problem_document(problem.reason)}
             for problem in account.problems
         ],
+        "repairs": repair_documents(account.repairs),
         "ignored": dict(account.ignored),
         "legality": legality_document(account.legality),
     }

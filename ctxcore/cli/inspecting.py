@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ctxcore.cli import options
+from ctxcore.cli.accounts import repair_lines
 from ctxcore.cli.output import (
     ESTIMATED,
     amount,
@@ -127,6 +128,9 @@ def _details(account: Account, all_hints: bool) -> Iterator[RenderableType]:
             for problem in account.problems
         ]
         yield from bullets(lines, most=_MOST_PROBLEMS, more=_IN_JSON)
+    if account.repairs:
+        yield section("Put right while reading")
+        yield from bullets([*repair_lines(account.repairs)], most=_MOST_PROBLEMS, more=_IN_JSON)
     yield Text()
 
 

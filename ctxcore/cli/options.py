@@ -13,7 +13,7 @@ Paths = Annotated[
     list[Path],
     typer.Argument(
         metavar="PATH",
-        help="OpenAI chat JSON or JSONL, Claude Code JSONL, folders of them, or - for stdin.",
+        help="Transcripts (`ctxcore formats` lists their forms), folders of them, or - for stdin.",
     ),
 ]
 AsJson = Annotated[

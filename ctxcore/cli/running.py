@@ -173,7 +173,7 @@ def run_over(
     paths: Sequence[Path], work: Callable[[Transcript], T], *, only_id: str | None = None
 ) -> Outcome[T]:
     """Applies `work` to every conversation at `paths`; prints failures on stderr at the end."""
-    files, failures = _find(paths)
+    files, failures = find_files(paths)
     done: list[T] = []
     is_found = only_id is None
     for path in _with_progress(files):
@@ -197,7 +197,7 @@ def run_over(
     return Outcome(done=tuple(done), failures=tuple(failures))
 
 
-def _find(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
+def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:
     """The files at `paths`, each once, and what cannot be found."""
     from ctxcore.formats.reading import find_transcripts
 

@@ -155,8 +155,8 @@ def _nothing(user: str, title: str, others: int) -> str:
         shown = "leave --title out to see it" if others == 1 else "leave --title out to see them"
         return f"no title contains {title!r}; {shown}: {others:,} in all"
     return (
-        f"{user!r} has no sessions here; start one in the dashboard, or import a file there or "
-        "with engine.import_(). --database names another database, --user another user"
+        f"{user!r} has no sessions here; start one in the dashboard, or import files there or "
+        "with `ctxcore import`. --database names another database, --user another user"
     )
 
 
@@ -197,9 +197,15 @@ def run_expand(
 
 @contextmanager
 def opened_engine(
-    database: str | None, user_id: str, *, layers: Sequence[Layer] = ()
+    database: str | None,
+    user_id: str,
+    *,
+    layers: Sequence[Layer] = (),
+    creates: bool = False,
 ) -> Iterator[ContextEngine]:
     """An engine on the sessions of a database, closed at the end; `layers` as in the engine.
+
+    With `creates`, a database or user that does not exist is made.
 
     Raises:
         StoreError: there is no such database or user, or it cannot be opened.
@@ -210,11 +216,13 @@ def opened_engine(
 
     url = database_url(database)
     file = url.removeprefix("sqlite:///").partition("?")[0]
-    if url.startswith("sqlite:///") and not Path(file).is_file():  # opening it would create it
+    is_file = url.startswith("sqlite:///")
+    if is_file and not creates and not Path(file).is_file():  # opening it would create it
         raise DatabaseError(problem=FileProblem.MISSING_NAMED(path=file))
     store = open_store(url)
     try:
-        store.user(user_id)  # raises for an unknown user, whom the engine would create
+        if not creates:
+            store.user(user_id)  # raises for an unknown user, whom the engine would create
         yield ContextEngine(store, user_id=user_id, layers=layers)
     finally:
         store.close()

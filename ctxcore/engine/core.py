@@ -63,6 +63,7 @@ from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
 from ctxcore.engine.retention import DueSession, Limits, due_sessions, stored_limits
 from ctxcore.engine.rules import RuleCorrections
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
+from ctxcore.engine.sources import ImportSource
 from ctxcore.engine.stories import JOB_KIND as FATES
 from ctxcore.engine.stories import MessageStory, fates_of, fates_work, said_about, story_of
 from ctxcore.engine.tools import original_text
@@ -1208,8 +1209,16 @@ class ContextEngine:
         return self._exchange.secrets_in(session_id)
 
     def preview_import(self, text: str, *, name: str) -> list[ImportPreview]:
-        """The conversations of a file; nothing is written."""
-        return self._exchange.preview(text, name=name)
+        """The conversations of a text; nothing is written."""
+        return self._exchange.preview(ImportSource.of_text(text, name=name))
+
+    def preview_file(self, path: str | Path) -> list[ImportPreview]:
+        """The conversations of a file of any length; nothing is written.
+
+        Raises:
+            FormatError, ImportRefusedError: as `import_file`.
+        """
+        return self._exchange.preview(ImportSource.of_file(Path(path)))
 
     def import_(
         self,
@@ -1219,19 +1228,68 @@ class ContextEngine:
         places: Sequence[int] | None = None,
         on_progress: Progress | None = None,
     ) -> list[SessionInfo]:
-        """Imports the conversations of a file (or those at `places`) as sessions of the user.
+        """Imports the conversations of a text (or those at `places`) as sessions of the user.
 
-        `on_progress` is called with the messages written so far, and all, of each conversation.
+        Each is seen once it is complete. `on_progress` is called with the messages written so far,
+        and all, of each conversation.
 
         Raises:
-            FormatError, ImportRefusedError: the file is damaged, or has no format this library
+            FormatError, ImportRefusedError: the text is damaged, or has no format this library
                 reads; nothing of it is kept.
         """
-        return self._exchange.import_(text, name=name, places=places, on_progress=on_progress)
+        source = ImportSource.of_text(text, name=name)
+        return self._exchange.import_(source, places=places, on_progress=on_progress)
 
-    def imported_before(self, text: str, places: Sequence[int]) -> dict[int, ImportedBefore]:
-        """Which conversations of a file the user imported before, by place, as what and when."""
-        return self._exchange.imported_before(text, places)
+    def import_file(
+        self,
+        path: str | Path,
+        *,
+        places: Sequence[int] | None = None,
+        on_progress: Progress | None = None,
+    ) -> list[SessionInfo]:
+        """Imports a file as `import_` imports a text, and holds one conversation at a time.
+
+        Of a long Claude Code session only some messages are held at a time; an export of this
+        library is held as a whole. The file is read to its end before anything is written, and
+        then again: it must not change meanwhile.
+
+        Raises:
+            FormatError, ImportRefusedError: the file cannot be read, is damaged, or has no format
+                this library reads; nothing of it is kept.
+        """
+        source = ImportSource.of_file(Path(path))
+        return self._exchange.import_(source, places=places, on_progress=on_progress)
+
+    async def aimport_file(
+        self,
+        path: str | Path,
+        *,
+        places: Sequence[int] | None = None,
+        on_progress: Progress | None = None,
+    ) -> list[SessionInfo]:
+        """`import_file` without blocking the event loop; `on_progress` is called in a thread."""
+        return await run_in_thread(
+            lambda: self.import_file(path, places=places, on_progress=on_progress)
+        )
+
+    def imported_before(
+        self, text: str, places: Sequence[int] | None = None
+    ) -> dict[int, ImportedBefore]:
+        """Which conversations of a text the user imported before, by place, as what and when.
+
+        It does not matter whether a text or the file with it was imported.
+        """
+        return self._exchange.imported_before(ImportSource.of_text(text, name=""), places)
+
+    def file_imported_before(
+        self, path: str | Path, places: Sequence[int] | None = None
+    ) -> dict[int, ImportedBefore]:
+        """`imported_before` of a file.
+
+        Raises:
+            FormatError: it cannot be read.
+        """
+        return self._exchange.imported_before(ImportSource.of_file(Path(path)), places)
 
     def digest(self, session_id: str) -> str:
         """A hash of a session's content; equal after export and import."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -30,9 +30,10 @@ from ctxcore.engine.native import (
 )
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import EngineServices
-from ctxcore.formats.native import is_native
-from ctxcore.formats.reading import parse_transcripts
-from ctxcore.formats.values import RecordedCompaction, Transcript
+from ctxcore.engine.sources import ImportSource
+from ctxcore.formats.reading import in_order, stream_transcripts, visit_transcripts
+from ctxcore.formats.records import Problem
+from ctxcore.formats.values import RecordedCompaction, RepairSum, Transcript, sum_repairs
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.openai import to_openai
 from ctxcore.messages.values import Message
@@ -42,14 +43,22 @@ from ctxcore.reasons.values import Reason
 from ctxcore.redaction.redacting import redact, redaction_in
 from ctxcore.redaction.shapes import SecretKind
 from ctxcore.store.values import CallInfo, ImportedCompaction, MessageInfo, Scope, SessionInfo
-from ctxcore.text.languages import detect_language
+from ctxcore.text.languages import (
+    CHARS_READ,
+    Language,
+    count_han,
+    count_latin,
+    detect_language,
+)
 from ctxcore.tokens.families import TokenCounter
 
 ExportFormat = Literal["native", "openai", "markdown"]
 EXPORT_FORMATS: tuple[ExportFormat, ...] = ("native", "openai", "markdown")
 Progress = Callable[[int, int], None]
 
-_BATCH = 1_000  # messages a write; chosen: speed against how often progress is reported
+# A write; chosen: speed against how often progress is reported, and against memory.
+_BATCH = 1_000
+_BATCH_CHARS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,16 +67,25 @@ class ImportPreview(Plain):
 
     place: int
     """The index of the conversation in the file."""
+    id: str
+    """The file's own id of it; of an export of this library the name of the file."""
     title: str
     format: str
     messages: int
+    calls: int
+    """Calls of tools."""
     compactions: int
     problems: tuple[Reason, ...]
+    """What could not be read and was left out."""
     model: str | None
+    repairs: tuple[RepairSum, ...] = ()
+    """What was put right."""
+    ignored: tuple[tuple[str, int], ...] = ()
+    """Kinds of records that are no messages, with their number."""
 
 
 class Exchange:
-    """Exports and imports, as described in `ContextEngine`; takes and returns texts of files."""
+    """Exports and imports, as described in `ContextEngine`."""
 
     def __init__(self, services: EngineServices) -> None:
         self._services = services
@@ -108,34 +126,51 @@ class Exchange:
             settings=policy.overrides if policy else {},
         )
 
-    def preview(self, text: str, *, name: str) -> list[ImportPreview]:
-        if is_native(text):
-            return [_preview_native(parse_native(text, name=name), name)]
-        return [
-            _preview_transcript(transcript, place)
-            for place, transcript in enumerate(parse_transcripts(text, name=name))
-        ]
+    def preview(self, source: ImportSource) -> list[ImportPreview]:
+        if source.is_native:
+            return [_preview_native(parse_native(source.text, name=source.name), source.name)]
+        return _checked(source)
 
     def import_(
         self,
-        text: str,
+        source: ImportSource,
         *,
-        name: str,
         places: Sequence[int] | None = None,
         on_progress: Progress | None = None,
     ) -> list[SessionInfo]:
-        if is_native(text):
-            made = {0: self._import_native(parse_native(text, name=name), on_progress)}
-        else:
-            transcripts = parse_transcripts(text, name=name)
-            wanted = range(len(transcripts)) if places is None else places
-            made = {at: self._import_transcript(transcripts[at], on_progress) for at in wanted}
         services = self._services
-        note_import(services.store, services.user_id, text, made, at=services.clock())
-        return list(made.values())
+        made: dict[int, SessionInfo] = {}
+        try:
+            for place, session in self._imported(source, places, on_progress):
+                made[place] = session
+        finally:  # those before a failure are kept
+            if made:
+                note_import(
+                    services.store, services.user_id, source.digest, made, at=services.clock()
+                )
+        return [made[place] for place in (made if places is None else places)]
 
-    def imported_before(self, text: str, places: Sequence[int]) -> dict[int, ImportedBefore]:
-        return imported_before(self._services.store, self._services.user_id, text, places)
+    def imported_before(
+        self, source: ImportSource, places: Sequence[int] | None
+    ) -> dict[int, ImportedBefore]:
+        services = self._services
+        return imported_before(services.store, services.user_id, source.digest, places)
+
+    def _imported(
+        self, source: ImportSource, places: Sequence[int] | None, on_progress: Progress | None
+    ) -> Iterator[tuple[int, SessionInfo]]:
+        """Writes the conversations one after the other; the file is checked before the first."""
+        if source.is_native:
+            file = parse_native(source.text, name=source.name)
+            yield 0, self._import_native(file, on_progress)
+            return
+        found = range(len(_checked(source)))
+        wanted = set(found if places is None else [found[place] for place in places])
+        streamed = stream_transcripts(source.records())
+        transcripts = (one for one in streamed if isinstance(one, Transcript))
+        for place, transcript in enumerate(transcripts):
+            if place in wanted:
+                yield place, self._import_transcript(transcript, on_progress)
 
     def _import_transcript(
         self, transcript: Transcript, on_progress: Progress | None
@@ -215,11 +250,12 @@ class Exchange:
         shorts: Sequence[str | None] | None = None,
     ) -> None:
         target = self._services.call_target(session.id)
-        for start in range(0, len(messages), _BATCH):
-            end = start + _BATCH
+        start = 0
+        for batch in _batches(messages):
+            end = start + len(batch)
             self._services.store.append(
                 session.id,
-                messages[start:end],
+                batch,
                 counter=target.call.counter,
                 at=self._services.clock(),
                 oversize_tokens=None if shorts else self._services.oversize(target),
@@ -227,8 +263,9 @@ class Exchange:
                 shorts=shorts[start:end] if shorts else None,
                 indexes=False,
             )
+            start = end
             if on_progress:
-                on_progress(min(end, len(messages)), len(messages))
+                on_progress(end, len(messages))
 
     def _recorded_calls(self, session: SessionInfo, transcript: Transcript) -> Iterator[CallInfo]:
         for usage in transcript.usage:
@@ -263,11 +300,12 @@ class Exchange:
             for recorded in transcript.compactions
         ]
         store.record_imported_compactions(session.id, imported)
-        cuts = cut_points(transcript.messages)
-        for recorded in transcript.compactions:
-            cut = cuts[bisect_right(cuts, recorded.at) - 1]
+        legal = cut_points(transcript.messages)
+        cuts = [legal[bisect_right(legal, one.at) - 1] for one in transcript.compactions]
+        covered = _covered_until(cuts, transcript.messages)
+        for recorded, cut in zip(transcript.compactions, cuts, strict=True):
             target = self._services.call_target(session.id)
-            record = _to_record(recorded, cut, transcript, target.call.counter)
+            record = _to_record(recorded, covered[cut], transcript, target.call.counter)
             after = input_size(target.view, target.call, record)
             effect = _recorded_effect(recorded, transcript, record)
             info = store.record_compaction(
@@ -314,44 +352,114 @@ def _preview_native(file: NativeFile, name: str) -> ImportPreview:
     model = file.head.get("model")
     return ImportPreview(
         place=0,
+        id=name,
         title=str(file.head.get("title") or name),
         format="ctxcore",
         messages=len(file.messages),
+        calls=sum(len(message.calls) for message in file.messages),
         compactions=len(file.compactions),
         problems=(),
         model=model if isinstance(model, str) else None,
     )
 
 
-def _preview_transcript(transcript: Transcript, place: int) -> ImportPreview:
-    return ImportPreview(
-        place=place,
+def _checked(source: ImportSource) -> list[ImportPreview]:
+    """Reads a file to its end, each message too, and holds one conversation at a time.
+
+    Raises:
+        FormatError: it cannot be read or holds no conversation.
+    """
+    found, outside = visit_transcripts(source.records, _previewed, name=source.name)
+    first, own = found[0]
+    listed = [(first, in_order((*own, *outside))), *found[1:]]
+    return [
+        replace(preview, place=place, problems=tuple(problem.placed for problem in problems))
+        for place, (preview, problems) in enumerate(listed)
+    ]
+
+
+def _previewed(transcript: Transcript) -> tuple[ImportPreview, tuple[Problem, ...]]:
+    messages = calls = 0
+    for message in transcript.messages:  # reads those of long sessions, too
+        messages += 1
+        calls += len(message.calls)
+    preview = ImportPreview(
+        place=0,
+        id=transcript.id,
         title=transcript.title,
         format=transcript.format,
-        messages=len(transcript.messages),
+        messages=messages,
+        calls=calls,
         compactions=len(transcript.compactions),
-        problems=tuple(problem.placed for problem in transcript.problems),
+        problems=(),
+        repairs=tuple(sum_repairs(transcript.repairs)),
+        ignored=transcript.ignored,
         model=transcript.model,
     )
+    return preview, transcript.problems
 
 
 def _to_record(
-    recorded: RecordedCompaction, cut: int, transcript: Transcript, counter: TokenCounter
+    recorded: RecordedCompaction, covered: _Covered, transcript: Transcript, counter: TokenCounter
 ) -> Compaction:
-    covered, product = transcript.messages[:cut], transcript.format
+    product = transcript.format
     reason = OutcomeCode.RECORDED_WITHOUT_TRIGGER(product=product)
     if recorded.trigger:
         reason = OutcomeCode.RECORDED(product=product, trigger=recorded.trigger)
     return Compaction(
-        covered_until=cut,
+        covered_until=covered.until,
         summary=recorded.summary,
         summary_tokens=counter.count(recorded.summary),
-        summarized_until=cut,
-        covered_messages=sum(not message.is_system for message in covered),
-        language=detect_language(covered),
+        summarized_until=covered.until,
+        covered_messages=covered.messages,
+        language=covered.language,
         trigger=TriggerCode.RECORDED(product=product),
         reason=reason,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Covered:
+    """What a compaction covers."""
+
+    until: int
+    messages: int
+    """How many, system messages left out."""
+    language: Language
+
+
+def _covered_until(cuts: Iterable[int], messages: Iterable[Message]) -> dict[int, _Covered]:
+    """What is before each of `cuts`, found in one pass."""
+    wanted, found = {*cuts}, dict[int, _Covered]()
+    count = han = latin = 0
+
+    def note(at: int) -> None:
+        language = detect_language((), han=han, latin=latin)
+        found[at] = _Covered(until=at, messages=count, language=language)
+
+    at = -1
+    for at, message in enumerate(messages):
+        if at in wanted:
+            note(at)
+        count += not message.is_system
+        if not message.is_tool_result:
+            han += count_han(message.text[:CHARS_READ])
+            latin += count_latin(message.text[:CHARS_READ])
+    note(at + 1)
+    return found
+
+
+def _batches(messages: Iterable[Message]) -> Iterator[list[Message]]:
+    """The messages, as many at a time as are written in one go."""
+    batch, chars = list[Message](), 0
+    for message in messages:
+        batch.append(message)
+        chars += len(message.text) + sum(len(call.arguments) for call in message.calls)
+        if len(batch) >= _BATCH or chars >= _BATCH_CHARS:
+            yield batch
+            batch, chars = [], 0
+    if batch:
+        yield batch
 
 
 def _recorded_effect(

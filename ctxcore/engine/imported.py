@@ -1,12 +1,12 @@
 """Remembers which files were imported, by the hash of their text, so that a second time is noticed.
 
-Kept in the settings, per user and file: the session of each conversation, and when. A session that
-is erased goes from there too, and the hash with the last one.
+The hash is the same for a text and for the file it is in. Kept in the settings, per user and text:
+the session of each conversation, and when. A session that is erased goes from there too, and the
+hash with the last one.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,13 +29,13 @@ class ImportedBefore(Plain):
 def note_import(
     store: SessionStore,
     user_id: str,
-    text: str,
+    digest: str,
     sessions: Mapping[int, SessionInfo],
     *,
     at: datetime,
 ) -> None:
-    """Notes the sessions that the conversations of `text` became, by their places in it."""
-    key = _key(user_id, text)
+    """Notes the sessions that the conversations of a text became, by their places in it."""
+    key = note_key(user_id, digest)
     made: JsonObject = {
         str(place): {"session": session.id, "at": at.isoformat()}
         for place, session in sessions.items()
@@ -44,10 +44,14 @@ def note_import(
 
 
 def imported_before(
-    store: SessionStore, user_id: str, text: str, places: Sequence[int]
+    store: SessionStore, user_id: str, digest: str, places: Sequence[int] | None
 ) -> dict[int, ImportedBefore]:
-    """The sessions that conversations of `text` became before; deleted ones are left out."""
-    noted = _noted(store, _key(user_id, text))
+    """The sessions that conversations of a text became before; deleted ones are left out.
+
+    All of them, where `places` is None.
+    """
+    noted = _noted(store, note_key(user_id, digest))
+    places = sorted(map(int, noted)) if places is None else places
     found = {place: _before(store, user_id, noted.get(str(place))) for place in places}
     return {place: before for place, before in found.items() if before is not None}
 
@@ -69,6 +73,6 @@ def _noted(store: SessionStore, key: str) -> JsonObject:
     return stored if isinstance(stored, dict) else {}
 
 
-def _key(user_id: str, text: str) -> str:
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def note_key(user_id: str, digest: str) -> str:
+    """The setting that names what a text with this hash became."""
     return f"{IMPORTED}{digest[:32]}:{user_id}"

@@ -14,6 +14,8 @@ def recorded_folds(transcript: Transcript, model: str | None) -> list[RecordedFo
     The size is the provider's count of the next call, less the system prompt and tool definitions
     that the file does not hold: the excess of its first call over the messages before it.
     """
+    if not transcript.compactions:
+        return []
     hidden = usage_report(transcript, counter_for(model)).unattributed_tokens or 0
 
     def context_tokens(made: RecordedCompaction) -> int | None:

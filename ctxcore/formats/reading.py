@@ -5,11 +5,11 @@ A line that is no JSON is reported; the lines around it are still read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from ctxcore.errors import FormatError, MessageError
 from ctxcore.formats.records import Problem, Records
@@ -18,6 +18,8 @@ from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 from ctxcore.reasons.values import Reason
 from ctxcore.registries import At, Registry
+
+T = TypeVar("T")
 
 FORMATS: Registry[Format] = Registry(
     "transcript format",
@@ -160,23 +162,42 @@ def collect_transcripts(opened: Callable[[], Records], *, name: str) -> list[Tra
     Raises:
         FormatError: they cannot be read or hold no conversation.
     """
+    (first, *others), problems = visit_transcripts(opened, lambda found: found, name=name)
+    return [replace(first, problems=in_order((*first.problems, *problems))), *others]
+
+
+def visit_transcripts(
+    opened: Callable[[], Records], visit: Callable[[Transcript], T], *, name: str
+) -> tuple[list[T], tuple[Problem, ...]]:
+    """What `visit` makes of each conversation, and the problems outside of them.
+
+    The file is read to its end; one conversation is held at a time.
+
+    Raises:
+        FormatError: the records cannot be read or hold no conversation.
+    """
+    made, outside = list[T](), list[Problem]()
     try:
         records = opened()
-        found = list(stream_transcripts(records))
+        for found in stream_transcripts(records):
+            if isinstance(found, Transcript):
+                made.append(visit(found))
+            else:
+                outside.append(found)
     except FormatError as error:
         raise FormatError(path=name, line=error.line, problem=expected(error.problem)) from error
-    transcripts = [one for one in found if isinstance(one, Transcript)]
-    problems = sorted(
-        (one for one in found if isinstance(one, Problem)), key=lambda one: one.line or 0
-    )
-    if not transcripts:
+    problems = in_order(outside)
+    if not made:
         raise _no_conversation(records, problems)
-    first, *others = transcripts
-    listed = sorted((*first.problems, *problems), key=lambda one: one.line or 0)
-    return [replace(first, problems=tuple(listed)), *others]
+    return made, problems
 
 
-def _no_conversation(records: Records, problems: list[Problem]) -> FormatError:
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """`problems` by their lines."""
+    return tuple(sorted(problems, key=lambda one: one.line or 0))
+
+
+def _no_conversation(records: Records, problems: Sequence[Problem]) -> FormatError:
     """Names the product a file looks like, and the first line that says why it cannot be read."""
     matching = format_of(records)
     first = next(iter(problems), None)

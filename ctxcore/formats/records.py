@@ -29,6 +29,7 @@ Layout: TypeAlias = Literal["lines", "list", "object"]
 _HEAD_RECORDS: Final = 64
 _HEAD_BYTES: Final = 1_000_000
 _CHUNK_CHARS: Final = 65_536
+_PIECE_BYTES: Final = 1_000_000
 _NEAR_END: Final = 16  # an error this close to the end may be one of text not yet read
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -199,8 +200,18 @@ def _values_in(text: str) -> list[JsonValue]:
 
 def decode_text(data: bytes) -> str:
     """The text of a file: UTF-16 with a byte order mark, else UTF-8; bad bytes become U+FFFD."""
+    return "".join(decoded_pieces(io.BytesIO(data)))
+
+
+def decoded_pieces(file: BinaryIO) -> Iterator[str]:
+    """The same text, piece by piece."""
+    data = file.read(_PIECE_BYTES)
     encoding = "utf-16" if data.startswith(_UTF16) else "utf-8-sig"
-    return data.decode(encoding, errors="replace")
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    while data:
+        yield decoder.decode(data)
+        data = file.read(_PIECE_BYTES)
+    yield decoder.decode(b"", final=True)
 
 
 def _in_utf8(opened: Callable[[], BinaryIO]) -> Callable[[], BinaryIO]:

@@ -5,7 +5,8 @@ Places are indexes into `messages`; times are aware and in UTC, None where the f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,6 +26,32 @@ TranscriptFormat: TypeAlias = str
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repair(Problem):
     """What was put right in a line or message, which was kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairSum(Plain):
+    """Repairs of one kind."""
+
+    reason: Reason
+    """The first one's."""
+    count: int
+    line: int | None
+    """The first that is known."""
+
+
+def sum_repairs(repairs: Iterable[Repair]) -> list[RepairSum]:
+    """The repairs by their kind, in the order of the first of each."""
+    grouped: dict[str, list[Repair]] = defaultdict(list)
+    for repair in repairs:
+        grouped[repair.reason.code].append(repair)
+    return [
+        RepairSum(
+            reason=group[0].reason,
+            count=len(group),
+            line=min((one.line for one in group if one.line is not None), default=None),
+        )
+        for group in grouped.values()
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,7 +90,10 @@ def _shortened(session: SessionInfo, target: CallTarget, context: Context) -> No
     )
     message = found[seq]
     _restoring(session, target, message, with_block(message, found.values()))
-    _sides(message, _left_out(target, message))
+    panes = st.expander(t("context.sides"), key="context_sides", on_change="rerun")
+    if panes.open:  # a browser takes a second to draw both
+        with panes:
+            _sides(message, _left_out(target, message))
 
 
 def _label(message: Shortened) -> str:

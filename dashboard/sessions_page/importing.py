@@ -25,6 +25,7 @@ from dashboard.selection import select_session, session_title
 from dashboard.services import engine
 from dashboard.sessions_page.causes import forget_causes, show_causes
 from dashboard.sessions_page.chosen import page_links
+from dashboard.sessions_page.examining import forget_examination, show_examination
 from dashboard.texts import language, t
 from dashboard.thread_jobs import Job, Progress
 from dashboard.uploads import IMPORT_MEGABYTES, import_types
@@ -56,7 +57,12 @@ def show_import() -> None:
         empty_state(t("sessions.import.empty"), icon=":material/upload_file:")
         _demos()
         return
-    _choose([_read(file.file_id, file.name, file.getvalue()) for file in files])
+    uploads = [_read(file.file_id, file.name, file.getvalue()) for file in files]
+    examined = st.container(key="sessions_autopsy")
+    _choose(uploads)
+    readable = [(upload.name, upload.text) for upload in uploads if upload.found]
+    if readable:
+        show_examination(readable, examined)
 
 
 def _read(file_id: str, name: str, data: bytes) -> Upload:
@@ -154,6 +160,8 @@ def _found_row(uploads: Sequence[Upload], choice: Choice) -> Row:
         t("usage.compactions"): preview.compactions,
         t("sessions.model"): preview.model or t("common.unknown"),
         t("sessions.import.problems"): len(preview.problems),
+        t("sessions.import.repairs"): sum(repair.count for repair in preview.repairs),
+        t("sessions.import.ignored"): sum(count for _, count in preview.ignored),
     }
 
 
@@ -238,6 +246,7 @@ def _imported(session: SessionInfo) -> None:
 def _again() -> None:
     """Resets the view for the next files."""
     forget_causes()
+    forget_examination()
     for key in (_JOB, _READ, "sessions_import_pick"):
         st.session_state.pop(key, None)
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1

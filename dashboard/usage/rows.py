@@ -6,6 +6,7 @@ A number that no provider reported is None, and a sum of nothing else is None to
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -143,7 +144,7 @@ def turn_rows(
             last_seq=last,
             title=title,
             state=states[first].state if first in states else None,
-            calls=tuple(by_turn[number]),
+            calls=tuple(by_turn.get(number, ())),
             compactions=tuple(made.get(number, ())),
         )
         for number, ((first, title), last) in enumerate(zip(starts, ends, strict=True), start=1)
@@ -200,7 +201,7 @@ def _calls_by_turn(
     begun = [(number, states[first]) for number, first in enumerate(firsts, 1) if first in states]
     numbers = {turn.id: number for number, turn in begun}
     starts = [(turn.started_at, number) for number, turn in begun]
-    found: dict[int, list[CallInfo]] = {number: [] for number in range(1, len(firsts) + 1)}
+    found: dict[int, list[CallInfo]] = defaultdict(list)
     last = 1
     for call in calls:
         if is_summary(call) and call.turn_id is None:

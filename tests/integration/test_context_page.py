@@ -53,6 +53,13 @@ def opened(app: Dashboard, session: SessionInfo, language: Language = "en") -> A
     return app.go("context")
 
 
+def with_panes(app: Dashboard) -> Any:
+    """The page with the original beside what is sent, which is drawn once it is opened."""
+    assert not app.at.code
+    app.at.session_state["context_sides"] = True
+    return app.at.run()
+
+
 @pytest.mark.parametrize("language", languages())
 def test_an_empty_session_says_how_something_comes(app: Dashboard, language: Language) -> None:
     at = opened(app, app.engine.create_session("Empty"), language)
@@ -70,7 +77,8 @@ def test_the_page_says_whose_context_it_shows(app: Dashboard) -> None:
 def test_a_shortened_output_stands_beside_its_original(app: Dashboard, language: Language) -> None:
     session = with_output(app)
 
-    at = opened(app, session, language)
+    opened(app, session, language)
+    at = with_panes(app)
 
     original, sent = at.code[0].value, at.code[1].value
     verdict = app.engine.context(session.id).verdict(2)
@@ -114,7 +122,8 @@ def test_an_output_kept_in_pieces_shows_what_stayed_of_each_line(app: Dashboard)
     assert app.engine.compact(session.id) is not None
     sent = dict(app.engine.compactions(session.id)[-1].compaction.shortened)[3]
 
-    at = opened(app, session)
+    opened(app, session)
+    at = with_panes(app)
 
     marked = at.code[0].value.split("\n")
     stayed = " ".join(line[2:] for line in marked if line.startswith("  "))

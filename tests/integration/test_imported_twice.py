@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from ctxcore.engine.core import ContextEngine
-from ctxcore.engine.imported import _key
+from ctxcore.engine.imported import note_key
+from ctxcore.engine.sources import ImportSource
 from ctxcore.store.sql import open_store
 from dashboard.sessions_page.importing import Choice, before, read_upload
 from tests.engines import START
@@ -24,6 +25,10 @@ def engine(tmp_path: Path) -> Iterator[ContextEngine]:
     store = open_store(f"sqlite:///{tmp_path / 'test.db'}")
     yield ContextEngine(store)
     store.close()
+
+
+def note_of(engine: ContextEngine, text: str) -> str:
+    return note_key(engine.user_id, ImportSource.of_text(text, name="").digest)
 
 
 def test_the_same_text_is_known_under_any_name(engine: ContextEngine) -> None:
@@ -55,7 +60,7 @@ def test_an_erased_session_takes_the_hash_of_its_file_along(tmp_path: Path, way:
     store = open_store(f"sqlite:///{tmp_path / 'test.db'}")
     engine = ContextEngine(store, clock=lambda: now[0])
     kept, gone = (engine.import_(text)[0] for text in (OTHER, TALK))
-    notes = [_key(engine.user_id, text) for text in (OTHER, TALK)]
+    notes = [note_of(engine, text) for text in (OTHER, TALK)]
     assert set(store.settings(notes)) == set(notes)
 
     engine.delete(gone.id)
@@ -73,7 +78,7 @@ def test_a_file_of_several_conversations_is_known_until_the_last_is_erased(
 ) -> None:
     both = f"{TALK}\n{OTHER}"
     first, second = engine.import_(both)
-    note = _key(engine.user_id, both)
+    note = note_of(engine, both)
 
     engine.purge(first.id)
     assert [*engine.imported_before(both, [0, 1])] == [1]

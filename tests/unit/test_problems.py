@@ -389,6 +389,7 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "window",
     ),
     (
+        RedactionUnavailableError(),
         MissingKeyError(model="gpt", variables=("A_KEY", "B_KEY", "C_KEY")),
         "model.missing_key_named",
         {"model": "gpt", "variables": any_of(("A_KEY", "B_KEY", "C_KEY"))},

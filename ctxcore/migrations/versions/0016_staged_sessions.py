@@ -16,3 +16,7 @@ depends_on: str | None = None
 
 def upgrade() -> None:
     op.add_column("session", sa.Column("staged_at", sa.DateTime(timezone=True), nullable=True))
+
+
+def downgrade() -> None:
+    op.drop_column("session", "staged_at")
