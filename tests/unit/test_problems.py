@@ -82,6 +82,7 @@ from ctxcore.reasons.values import (
     repr_fact,
     to_json,
 )
+from ctxcore.redaction.shapes import INSTALL, RedactionUnavailableError
 from ctxcore.store import errors as store_errors
 
 MESSAGE = Place(PlaceCode.MESSAGE, 3)
@@ -390,6 +391,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
     ),
     (
         RedactionUnavailableError(),
+        "package.missing",
+        {"package": "bc-detect-secrets", "command": INSTALL},
+        "this needs the package bc-detect-secrets, which is not installed; install it with: "
+        'pip install "ctxcore-window[redact]"',
+    ),
+    (
         MissingKeyError(model="gpt", variables=("A_KEY", "B_KEY", "C_KEY")),
         "model.missing_key_named",
         {"model": "gpt", "variables": any_of(("A_KEY", "B_KEY", "C_KEY"))},
