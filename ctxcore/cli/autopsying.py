@@ -14,6 +14,7 @@ from ctxcore.cli import options
 from ctxcore.cli.languages import Language, load_texts, reason_teller
 from ctxcore.cli.output import (
     check_out,
+    check_redaction,
     known_dollars,
     one_line,
     percent,
@@ -22,6 +23,7 @@ from ctxcore.cli.output import (
     print_error,
     print_json,
     progress,
+    secrets_text,
     write_file,
 )
 from ctxcore.cli.running import problem_document
@@ -66,6 +68,10 @@ NoTexts = Annotated[
         help="Leave out of the page what was said, titles and folders, so that it can be shared.",
     ),
 ]
+Redact = Annotated[
+    bool,
+    typer.Option("--redact", help="Replace keys, tokens and passwords that are quoted by marks."),
+]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", metavar="N", min=1, help="Processes; default: one a core.")
 ]
@@ -85,6 +91,7 @@ def run_autopsy(
     overwrite: Overwrite = False,
     lang: Lang = "en",
     no_texts: NoTexts = False,
+    redact: Redact = False,
     preset: Beside = "default",
     model: options.Model = None,
     jobs: Jobs = None,
@@ -100,7 +107,11 @@ def run_autopsy(
         raise typer.BadParameter(
             f"{preset!r} is none of {', '.join(Policy.presets())}", param_hint="--preset"
         )
+    if redact:
+        check_redaction()
     found = _examined(paths or _known_folders(), Policy.preset(preset), model, jobs)
+    if redact:
+        found = _redacted(found)
     if as_json:
         print_json(_document(found))
     elif found.sessions:
@@ -112,6 +123,15 @@ def run_autopsy(
         for unread in found.unread[:_MOST_FOLDS]:
             print_error(f"{unread.path}: {unread.reason}")
         raise typer.Exit(1)
+
+
+def _redacted(found: Autopsy) -> Autopsy:
+    """The findings without secrets; says on standard error how many were left out."""
+    from ctxcore.redaction.redacting import redact
+
+    cleaned, counts = redact(found)
+    print_error(f"secrets left out: {secrets_text(counts)}")
+    return cleaned
 
 
 def _known_folders() -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ctxcore.cli.options import Database
-from ctxcore.cli.output import check_out, plural, print_note, progress, write_file
+from ctxcore.cli.output import (
+    check_out,
+    check_redaction,
+    plural,
+    print_note,
+    progress,
+    secrets_text,
+    write_file,
+)
 from ctxcore.cli.running import Failure, fail
 from ctxcore.cli.sessions import User, find_session, opened_engine
 from ctxcore.errors import ContextError
@@ -20,6 +29,7 @@ from ctxcore.exports.registry import EXPORT_FORMS, export_form
 if TYPE_CHECKING:
     from ctxcore.engine.core import ContextEngine
     from ctxcore.exports.files import ExportedFile
+    from ctxcore.redaction.shapes import SecretKind
 
 _STDOUT = "-"
 
@@ -45,6 +55,10 @@ Target = Annotated[
     ),
 ]
 Zipped = Annotated[bool, typer.Option("--zip", help="Pack the files into one ZIP.")]
+Redacts = Annotated[
+    bool,
+    typer.Option("--redact", help="Put marks in the place of keys, tokens and passwords."),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that are there.")]
 
 
@@ -54,6 +68,7 @@ def run_export(
     form: Form = "native",
     out: Target = _STDOUT,
     zipped: Zipped = False,
+    redacts: Redacts = False,
     overwrite: Overwrite = False,
     database: Database = None,
     user: User = "local",
@@ -64,6 +79,8 @@ def run_export(
     """
     if bool(sessions) == every:
         raise typer.BadParameter("name sessions, or pass --all for every one", param_hint="SESSION")
+    if redacts:
+        check_redaction()
     folder = Path(out) if out != _STDOUT and Path(out).is_dir() else None
     if out != _STDOUT and folder is None:
         check_out(Path(out), overwrite=overwrite, option="--overwrite")
@@ -75,7 +92,9 @@ def run_export(
                 raise typer.BadParameter(
                     f"{len(ids):,} sessions need a folder, or --zip", param_hint="--out"
                 )
-            files = engine.export_many(ids, form)
+            if redacts:
+                _tell_secrets(engine, ids)
+            files = engine.export_many(ids, form, redacts=redacts)
             if zipped:
                 files = iter([_packed(files, len(ids))])
             for file in files:
@@ -85,6 +104,14 @@ def run_export(
         fail("export", failure, as_json=False)
     if folder is not None:
         print_note(f"exported {plural(len(ids), 'session')} to {folder}")
+
+
+def _tell_secrets(engine: ContextEngine, ids: Iterable[str]) -> None:
+    """Prints how many secrets are left out, by kind."""
+    counts: Counter[SecretKind] = Counter()
+    for session_id in ids:
+        counts.update(engine.secrets_in(session_id))
+    print_note(f"secrets left out: {secrets_text(counts)}")
 
 
 def _named_ids(engine: ContextEngine, beginnings: Iterable[str]) -> list[str]:

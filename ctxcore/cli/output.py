@@ -23,6 +23,7 @@ from ctxcore.tokens.costs import Cost, dollars_text
 
 if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject, JsonValue
+    from ctxcore.redaction.shapes import SecretKind
 
 ESTIMATED = "~ estimated"
 _CONTROLS = re.compile(
@@ -160,6 +161,22 @@ def check_out(path: Path | None, *, overwrite: bool, option: str, hint: str = "-
     if path.exists() and not overwrite:
         problem = f"{str(path)!r} exists; pass {option} to overwrite it"
         raise typer.BadParameter(problem, param_hint=hint)
+
+
+def check_redaction() -> None:
+    """Refuse to go on where secrets cannot be recognised, before any work is done."""
+    from ctxcore.redaction.shapes import RedactionUnavailableError, can_redact
+
+    if not can_redact():
+        print_error(str(RedactionUnavailableError()))
+        raise typer.Exit(1)
+
+
+def secrets_text(counts: Mapping[SecretKind, int]) -> str:
+    """How many secrets of each kind, as `2 × AWS key, 1 × JWT`; `none` if there are none."""
+    from ctxcore.redaction.redacting import LABELS
+
+    return ", ".join(f"{count} × {LABELS[kind]}" for kind, count in counts.items()) or "none"
 
 
 def write_messages(

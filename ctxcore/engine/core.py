@@ -77,6 +77,7 @@ from ctxcore.policy.layers import Layer, to_policy
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import AccessCode, TurnProblem
 from ctxcore.reasons.values import Reason
+from ctxcore.redaction.shapes import SecretKind
 from ctxcore.replay.alternatives import Alternative, Compared
 from ctxcore.replay.message_fates import MessageFate
 from ctxcore.store.protocol import SessionStore
@@ -1188,27 +1189,40 @@ class ContextEngine:
 
     # files
 
-    def export(self, session_id: str, form: str = "native") -> str:
+    def export(self, session_id: str, form: str = "native", *, redacts: bool = False) -> str:
         """The session as a file's text; `native` is complete and can be imported again.
 
         Args:
             session_id: Whose messages, calls and compactions are written.
             form: One of `ctxcore.exports.registry.EXPORT_FORMS`.
+            redacts: Puts a numbered mark in the place of each key, token and password.
 
         Raises:
             ExportError: there is no such form, or its files are no text: use `export_many`.
+            RedactionUnavailableError: `redacts`, and the extra `redact` is not installed.
         """
-        return self._exchange.export(session_id, form)
+        return self._exchange.export(session_id, form, redacts=redacts)
 
-    def export_many(self, session_ids: Sequence[str], form: str) -> Iterator[ExportedFile]:
+    def secrets_in(self, session_id: str) -> Mapping[SecretKind, int]:
+        """How many different secrets of each kind an export of the session would hold.
+
+        Raises:
+            RedactionUnavailableError: the extra `redact` is not installed.
+        """
+        return self._exchange.secrets_in(session_id)
+
+    def export_many(
+        self, session_ids: Sequence[str], form: str, *, redacts: bool = False
+    ) -> Iterator[ExportedFile]:
         """The files of sessions, each with a name of its own, read and written one at a time.
 
-        Tables of usage have the calls of all sessions in one file.
+        Tables of usage have the calls of all sessions in one file; `redacts` as in `export`.
 
         Raises:
             ExportError: there is no such form, or a package is missing that it needs.
+            RedactionUnavailableError: `redacts`, and the extra `redact` is not installed.
         """
-        return self._exchange.export_many(session_ids, form)
+        return self._exchange.export_many(session_ids, form, redacts=redacts)
 
     def preview_import(self, text: str, *, name: str) -> list[ImportPreview]:
         """The conversations of a text; nothing is written."""

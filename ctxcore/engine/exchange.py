@@ -7,7 +7,7 @@ fails is erased again.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -34,6 +34,8 @@ from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.storage_problems import ExportProblem
 from ctxcore.reasons.values import Reason
+from ctxcore.redaction.redacting import redact, redaction_in
+from ctxcore.redaction.shapes import SecretKind
 from ctxcore.store.values import CallInfo, ImportedCompaction, Scope, SessionInfo
 from ctxcore.text.languages import (
     CHARS_READ,
@@ -83,14 +85,24 @@ class Exchange:
     def digest(self, session_id: str) -> str:
         return digest(self._content(session_id))
 
-    def export(self, session_id: str, form: str) -> str:
-        [written] = export_form(form).write([self._content(session_id)])
+    def secrets_in(self, session_id: str) -> Mapping[SecretKind, int]:
+        return redaction_in(self._content(session_id)).counts
+
+    def export(self, session_id: str, form: str, *, redacts: bool = False) -> str:
+        [written] = export_form(form).write([self._exported(session_id, redacts)])
         if isinstance(written, bytes):
             raise ExportError(problem=ExportProblem.NOT_TEXT(form=form))
         return written
 
-    def export_many(self, session_ids: Sequence[str], form: str) -> Iterator[ExportedFile]:
-        return exported_files(export_form(form), map(self._content, session_ids))
+    def export_many(
+        self, session_ids: Sequence[str], form: str, *, redacts: bool = False
+    ) -> Iterator[ExportedFile]:
+        contents = (self._exported(session_id, redacts) for session_id in session_ids)
+        return exported_files(export_form(form), contents)
+
+    def _exported(self, session_id: str, redacts: bool) -> SessionContent:
+        content = self._content(session_id)
+        return redact(content)[0] if redacts else content
 
     def _content(self, session_id: str) -> SessionContent:
         store, session = self._services.store, self._services.session(session_id)

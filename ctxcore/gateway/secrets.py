@@ -11,17 +11,18 @@ from types import ModuleType
 
 from ctxcore.gateway.errors import MissingKeyError
 from ctxcore.gateway.values import ModelRequest
+from ctxcore.redaction.shapes import KEY_PREFIXES
 
 MASK = "[hidden]"
 MAX_DETAIL_CHARS = 300  # chosen: enough for a cause; providers append whole request bodies
 
 # Key shapes by their published prefixes, then anything that is named a secret.
 _SECRETS = re.compile(
-    r"""
-      \b(?:sk|rk|gsk|xai|hf|pplx|nvapi|csk)[-_][A-Za-z0-9*_\-]{8,}                  # most vendors
-    | \bAIza[0-9A-Za-z_\-]{10,}                                                 # Google
+    rf"""
+      \b(?:{KEY_PREFIXES})[-_][A-Za-z0-9*_\-]{{8,}}                                # most vendors
+    | \bAIza[0-9A-Za-z_\-]{{10,}}                                               # Google
     | \bya29\.[0-9A-Za-z_\-.]+                                                  # Google OAuth
-    | \b(?:AKIA|ASIA)[0-9A-Z]{12,}                                              # AWS
+    | \b(?:AKIA|ASIA)[0-9A-Z]{{12,}}                                              # AWS
     | \beyJ[\w\-]+\.[\w\-]+(?:\.[\w\-]+)?                                       # JWT
     | (?<=//)[^/\s:@]+:[^/\s@]+(?=@)                                            # user:password@host
     """,

@@ -15,7 +15,7 @@ from dashboard.selection import current_session, select_session, session_title
 from dashboard.services import engine
 from dashboard.sessions_page import actions
 from dashboard.sessions_page.comparing import show_comparing
-from dashboard.sessions_page.exporting import choose_form
+from dashboard.sessions_page.exporting import choose_form, choose_redaction, secrets_told
 from dashboard.texts import t
 
 
@@ -98,26 +98,33 @@ def _keep(session: SessionInfo) -> None:
 def _export(session: SessionInfo) -> None:
     with st.container(horizontal=True, key="sessions_export", vertical_alignment="bottom"):
         name = choose_form("sessions_export_form")
+        redacts = choose_redaction("sessions_export_redact")
         form = EXPORT_FORMS[name]
         st.download_button(
             t("sessions.export"),
-            data=_Export(session.id, name),
+            data=_Export(session.id, name, redacts=redacts),
             file_name=f"{file_title(session)}{form.suffix}",
             mime=form.media_type,
             key="sessions_export_file",
             icon=":material/download:",
             on_click="ignore",
         )
+    if redacts:
+        with st.spinner(t("sessions.export.searching")):
+            counts = engine().secrets_in(session.id)
+        st.caption(secrets_told(counts))
 
 
 class _Export:
     """Makes the file on download, outside of the script run."""
 
-    def __init__(self, session_id: str, form: str) -> None:
+    def __init__(self, session_id: str, form: str, *, redacts: bool) -> None:
         self._engine, self._session_id, self._form = engine(), session_id, form
+        self._redacts = redacts
 
     def __call__(self) -> bytes:
-        [file] = self._engine.export_many([self._session_id], self._form)
+        ids = [self._session_id]
+        [file] = self._engine.export_many(ids, self._form, redacts=self._redacts)
         return file.data
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import streamlit as st
@@ -11,6 +11,7 @@ import streamlit as st
 from ctxcore.engine.core import ContextEngine
 from ctxcore.exports.files import write_zip
 from ctxcore.exports.registry import EXPORT_FORMS
+from ctxcore.redaction.shapes import SecretKind, can_redact
 from ctxcore.store.values import SessionInfo
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
@@ -30,18 +31,20 @@ def show_export(wanted: Wanted, total: int) -> None:
         return
     with st.container(horizontal=True, key="sessions_export_list", vertical_alignment="bottom"):
         form = choose_form("sessions_export_all_form")
+        redacts = choose_redaction("sessions_export_all_redact")
         st.button(
             t("sessions.export.all", count=f"{total:,}"),
             key="sessions_export_all",
             icon=":material/folder_zip:",
             help=t("sessions.export.all.help"),
             on_click=_start,
-            args=(wanted, form),
+            args=(wanted, form, redacts),
         )
 
 
-def _start(wanted: Wanted, form: str) -> None:
-    st.session_state[_JOB] = Job(export_work(engine(), all_listed(engine(), wanted), form))
+def _start(wanted: Wanted, form: str, redacts: bool) -> None:
+    listed = all_listed(engine(), wanted)
+    st.session_state[_JOB] = Job(export_work(engine(), listed, form, redacts=redacts))
 
 
 def _follow(job: Job[bytes]) -> None:
@@ -73,13 +76,14 @@ def _follow(job: Job[bytes]) -> None:
 
 
 def export_work(
-    engine: ContextEngine, sessions: Sequence[SessionInfo], form: str
+    engine: ContextEngine, sessions: Sequence[SessionInfo], form: str, *, redacts: bool = False
 ) -> Callable[[Progress], bytes]:
     """The export of `sessions` as work for a `Job`; progress counts files."""
 
     def work(note: Progress) -> bytes:
         out = io.BytesIO()
-        files = engine.export_many([session.id for session in sessions], form)
+        ids = [session.id for session in sessions]
+        files = engine.export_many(ids, form, redacts=redacts)
         total = 1 if EXPORT_FORMS[form].is_joined else len(sessions)
         for number in write_zip(out, files):
             note(number, total)
@@ -99,6 +103,18 @@ def choose_form(key: str) -> str:
         help=t("sessions.export.form.help"),
     )
     return str(chosen)
+
+
+def choose_redaction(key: str) -> bool:
+    """Draws the choice to leave secrets out, where they can be recognised."""
+    return can_redact() and st.checkbox(
+        t("sessions.export.redact"), key=key, help=t("sessions.export.redact.help")
+    )
+
+
+def secrets_told(counts: Mapping[SecretKind, int]) -> str:
+    """How many secrets an export leaves out."""
+    return t("sessions.export.secrets", count=f"{sum(counts.values()):,}")
 
 
 def _label(name: str) -> str:

@@ -17,6 +17,8 @@ from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import Dashboard, open_dashboard
 from tests.small_transcript import claude_code_lines
 
+KEY = "AKIA" + "Q3EGRZ7WTN5X" + "2MLB"
+
 
 @pytest.fixture
 def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dashboard]:
@@ -180,6 +182,17 @@ def test_a_session_is_exported_in_every_form(app: Dashboard, language: str) -> N
     at.selectbox(key="sessions_export_form").select("markdown").run()
     app.check()
     assert at.download_button(key="sessions_export_file")
+
+
+@pytest.mark.parametrize("language", languages())
+def test_an_export_says_how_many_secrets_it_leaves_out(app: Dashboard, language: str) -> None:
+    session_with(app, "Keys", f"use {KEY} and {KEY}")
+    at = opened(app, language=language)
+
+    at.checkbox(key="sessions_export_redact").check().run()
+    app.check()
+
+    assert translate("sessions.export.secrets", language, count="1") in app.texts()
 
 
 def test_messages_are_found_by_their_words(app: Dashboard) -> None:

@@ -84,6 +84,7 @@ from ctxcore.reasons.values import (
     repr_fact,
     to_json,
 )
+from ctxcore.redaction.shapes import INSTALL, RedactionUnavailableError
 from ctxcore.store import errors as store_errors
 
 MESSAGE = Place(PlaceCode.MESSAGE, 3)
@@ -389,6 +390,13 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         {"model": "gpt"},
         "the context is too long for 'gpt'; compact the session or use a model with a larger "
         "window",
+    ),
+    (
+        RedactionUnavailableError(),
+        "package.missing",
+        {"package": "bc-detect-secrets", "command": INSTALL},
+        "this needs the package bc-detect-secrets, which is not installed; install it with: "
+        'pip install "ctxcore-window[redact]"',
     ),
     (
         MissingKeyError(model="gpt", variables=("A_KEY", "B_KEY", "C_KEY")),

@@ -44,6 +44,22 @@ def test_a_named_page_is_not_overwritten_unless_it_is_said(folder: Path) -> None
     assert "pass --overwrite" in again.stderr
 
 
+def test_secrets_are_left_out_of_the_page_and_counted(folder: Path) -> None:
+    key = "AKIA" + "Q3EGRZ7WTN5X" + "2MLB"
+    recorded = recorded_session().replace(PART, key)
+    (folder / "lost.jsonl").write_text(recorded, encoding="utf-8")
+
+    assert run("autopsy", folder).exit_code == 0
+    assert key in Path("ctxcore-autopsy.html").read_text(encoding="utf-8")
+    done = run("autopsy", folder, "--redact")
+
+    page = Path("ctxcore-autopsy.html").read_text(encoding="utf-8")
+    assert done.exit_code == 0
+    assert "secrets left out: 1 × AWS key" in done.stderr
+    assert key not in done.stdout + page
+    assert "[redacted: AWS key 1]" in page
+
+
 def test_the_page_is_written_in_chinese(folder: Path) -> None:
     run("autopsy", folder, "--lang", "zh")
     page = Path("ctxcore-autopsy.html").read_text(encoding="utf-8")

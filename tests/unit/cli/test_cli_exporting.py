@@ -72,3 +72,16 @@ def test_what_cannot_be_exported_is_told(path: Path, args: tuple[str, ...], prob
 
     assert done.exit_code != 0
     assert problem in done.stderr
+
+
+def test_secrets_are_left_out_and_counted_on_request(path: Path) -> None:
+    key = "AKIA" + "Q3EGRZ7WTN5X" + "2MLB"
+    with closing(open_store(str(path))) as store:
+        ContextEngine(store).append("harbour-0001", [{"role": "user", "content": f"use {key}"}])
+
+    done = run("export", "harbour", "--redact", "--database", path)
+
+    assert done.exit_code == 0
+    assert key not in done.stdout
+    assert "[redacted: AWS key 1]" in done.stdout
+    assert "secrets left out: 1 × AWS key" in done.stderr

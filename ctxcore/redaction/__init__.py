@@ -1,0 +1,1 @@
+"""Finds secrets in texts and replaces them by numbered marks, without any request."""
