@@ -10,11 +10,11 @@ def test_json_has_each_format_in_the_order_in_which_they_are_tried() -> None:
     found = results(run_json("formats"))
 
     assert [one["name"] for one in found] == list(FORMATS)
-    assert found[0] == {
+    assert {
         "name": "claude-code",
         "label": "a Claude Code session (.jsonl)",
         "suffixes": [".json", ".jsonl"],
-    }
+    } in found
 
 
 def test_the_table_says_what_each_format_is() -> None:
