@@ -14,6 +14,7 @@ from ctxcore.formats.branches import Link, active_branch
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
 from ctxcore.formats.gemini_contents import Content, Step, parts_of, read_steps, text_of
+from ctxcore.formats.provider_usage import gemini_usage
 from ctxcore.formats.records import Problem, Records
 from ctxcore.formats.values import Format, RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.json_types import JsonObject
@@ -165,19 +166,9 @@ def _compaction(entry: _Entry) -> RecordedCompaction:
 
 
 def _usage(entry: _Entry) -> RecordedUsage:
-    """Gemini's counts, in which the prompt includes what came from a cache."""
-    counts = object_at(entry.raw, "usageMetadata")
-    cached = count_at(counts, "cachedContentTokenCount") or 0
-    given = (count_at(counts, "promptTokenCount") or 0) + (
-        count_at(counts, "toolUsePromptTokenCount") or 0
-    )
-    return RecordedUsage(
+    return gemini_usage(
+        object_at(entry.raw, "usageMetadata"),
         call_id=text_at(entry.raw, "uuid") or "",
-        after=0,
-        input_tokens=max(given - cached, 0),
-        cache_read_tokens=cached,
-        output_tokens=(count_at(counts, "candidatesTokenCount") or 0)
-        + (count_at(counts, "thoughtsTokenCount") or 0),
         model=text_at(entry.raw, "model"),
         recorded_at=entry.time,
     )
