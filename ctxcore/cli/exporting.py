@@ -24,7 +24,6 @@ from ctxcore.cli.output import (
 from ctxcore.cli.running import Failure, fail
 from ctxcore.cli.sessions import User, find_session, opened_engine
 from ctxcore.errors import ContextError
-from ctxcore.exports.registry import EXPORT_FORMS, export_form
 
 if TYPE_CHECKING:
     from ctxcore.engine.core import ContextEngine
@@ -44,7 +43,13 @@ Every = Annotated[
     bool, typer.Option("--all", help="All sessions of the user that are not deleted.")
 ]
 Form = Annotated[
-    str, typer.Option("--format", metavar="NAME", help=f"One of {', '.join(EXPORT_FORMS)}.")
+    str,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="E.g. native, claude-code, markdown, html or usage-csv; a name that is none is "
+        "answered with all of them.",
+    ),
 ]
 Target = Annotated[
     str,
@@ -77,6 +82,8 @@ def run_export(
 
     Several sessions need a folder as --out, or --zip; tables of usage hold all of them.
     """
+    from ctxcore.exports.registry import export_form  # 0.4 s, for the database
+
     if bool(sessions) == every:
         raise typer.BadParameter("name sessions, or pass --all for every one", param_hint="SESSION")
     if redacts:

@@ -135,7 +135,7 @@ def test_an_export_is_downloaded_and_can_be_imported_again(
     open_page(page, server, "sessions", session)
 
     with page.expect_download() as waiting:
-        page.locator(".st-key-sessions_export_native button").first.click()
+        page.locator(".st-key-sessions_export_file button").first.click()
     file = tmp_path / "key.jsonl"
     waiting.value.save_as(file)
 

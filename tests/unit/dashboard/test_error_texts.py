@@ -25,6 +25,7 @@ from ctxcore.errors import (
     TrialError,
     UnknownWindowError,
 )
+from ctxcore.exports.values import ExportError
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.gateway.errors import (
     ContextOverflowError,
@@ -42,12 +43,14 @@ from ctxcore.reasons.problems import LocalModelProblem, PackageProblem, SummaryP
 from ctxcore.reasons.storage_problems import (
     AccessCode,
     ChangeCode,
+    ExportProblem,
     RecordCode,
     RuleProblem,
     SettingProblem,
     TurnProblem,
 )
 from ctxcore.reasons.values import from_json, to_json
+from ctxcore.redaction.shapes import RedactionUnavailableError
 from ctxcore.settings.loading import load_layers
 from ctxcore.store import errors as store_errors
 from ctxcore.summarizers.checks import check_summary
@@ -65,7 +68,8 @@ _NAMES = frozenset(
         Codex pi OpenClaw Gemini CLI Qwen Copilot Grok events chat history
         YAML OpenAI Claude Code API ctxcore secret messages role content tool calls
         arguments function name system developer user assistant pin exclude
-        dict list int str session digest avx null
+        dict list int str session digest avx null export many
+        pip install bc detect secrets window redact
         boss reserve OSError last summarize
         ChatGPT claude ai conversations LangChain LangGraph Agents SDK Google ADK OpenHands
         SWE agent mini swe traj Vercel AI
@@ -227,6 +231,9 @@ ERRORS: tuple[ContextError, ...] = (
     SummarizerError(problem=SummaryProblem.EMPTY()),
     engine_errors.NotAllowedError(user_id="x", what=AccessCode.SESSION(id="x")),
     AlertError(value=-1),
+    ExportError(problem=ExportProblem.NO_FORM(form="x", names=("a", "b"))),
+    ExportError(problem=ExportProblem.NOT_TEXT(form="x")),
+    RedactionUnavailableError(),
     engine_errors.StaleProposalError(changed=ChangeCode.MARK()),
     engine_errors.TurnStateError(problem=TurnProblem.DONE()),
     engine_errors.TurnLostError(turn_id="t1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+from ctxcore.formats.markdown import MARKDOWN
 from ctxcore.formats.reading import FORMATS, find_transcripts, readable_suffixes, register_format
 from ctxcore.formats.values import Format
 from dashboard.uploads import IMPORT_MEGABYTES, TEXT_MEGABYTES, import_types
@@ -36,7 +37,10 @@ def test_every_suffix_of_a_format_can_be_uploaded_and_is_read_in_folders(tmp_pat
     with FORMATS.restored():
         register_format(mine)
         for suffix in readable_suffixes():
-            (tmp_path / f"talk{suffix}").write_text("{}", encoding="utf-8")
+            # Of Markdown only conversations are looked at: folders have much else of it.
+            text = "<!-- ctxcore.markdown 1 -->" if suffix in MARKDOWN.suffixes else "{}"
+            (tmp_path / f"talk{suffix}").write_text(text, encoding="utf-8")
+        (tmp_path / "README.md").write_text("# Read me", encoding="utf-8")
         (tmp_path / "notes.txt").write_text("{}", encoding="utf-8")
 
         assert {"json", "jsonl", "traj", "mine"} <= {*import_types()}
