@@ -23,9 +23,9 @@ from ctxcore.compaction.simulation import Recording
 from ctxcore.facts.reading import one_line
 from ctxcore.formats.cache_breaks import break_between, resent_tokens
 from ctxcore.formats.folds import recorded_folds
-from ctxcore.formats.hints import Hint, input_rate, is_reconstructed, transcript_hints
+from ctxcore.formats.hints import Hint, input_rate, known_stays, transcript_hints
 from ctxcore.formats.report import TokenReport, usage_report
-from ctxcore.formats.stays import Stays, stays_in
+from ctxcore.formats.stays import Stays
 from ctxcore.formats.values import Transcript
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
@@ -109,12 +109,18 @@ class _Examined:
         return account_for_folds(self._recording, folds, self._policy) if folds else []
 
     @cached_property
+    def _stays(self) -> Stays:
+        return known_stays(self._transcript, self.counts, self._counter)
+
+    @cached_property
     def _recording(self) -> Recording:
         return Recording(self._transcript.messages, model=self.model)
 
     def hints(self) -> list[Hint]:
         """What cost tokens for nothing, the largest first."""
-        return transcript_hints(self._transcript, self._counter, self.price_of, counts=self.counts)
+        return transcript_hints(
+            self._transcript, self._counter, self.price_of, counts=self.counts, stays=self._stays
+        )
 
     def fold(self, account: FoldAccount) -> ExaminedFold:
         """One compaction in short."""
@@ -142,14 +148,12 @@ class _Examined:
     def spending(self) -> Iterator[Spending]:
         """Where the tokens went: roles, then tools, then files, each the most first."""
         once = usage_report(self._transcript, self._counter, counts=self.counts)
-        stays = stays_in(self._transcript, self._counter)
-        is_known = is_reconstructed(self._transcript, self.counts, self._counter)
-        sent = self._sent_report(stays) if is_known else None
+        sent = usage_report(self._transcript, self._counter, counts=self.counts, stays=self._stays)
         yield from self._by_role(once, sent)
-        sent_tools = {tool.name: tool.total_tokens for tool in sent.tools} if sent else {}
+        sent_tools = {tool.name: tool.total_tokens for tool in sent.tools}
         for tool in once.tools[:MOST_SPENDING]:
             yield self._spent("tool", tool.name, tool.total_tokens, sent_tools.get(tool.name, 0))
-        sent_files = {file.path: file.total_tokens for file in sent.files} if sent else {}
+        sent_files = {file.path: file.total_tokens for file in sent.files}
         for file in once.files[:MOST_SPENDING]:
             yield self._spent("file", file.path, file.total_tokens, sent_files.get(file.path, 0))
 
@@ -175,14 +179,11 @@ class _Examined:
             earlier=one_line(messages[earlier].text),
         )
 
-    def _sent_report(self, stays: Stays) -> TokenReport:
-        return usage_report(self._transcript, self._counter, counts=self.counts, stays=stays)
-
-    def _by_role(self, once: TokenReport, sent: TokenReport | None) -> Iterator[Spending]:
+    def _by_role(self, once: TokenReport, sent: TokenReport) -> Iterator[Spending]:
         for kind in _ROLES:
             tokens = getattr(once, f"{kind}_tokens")
             if tokens:
-                yield self._spent(kind, "", tokens, getattr(sent, f"{kind}_tokens", 0))
+                yield self._spent(kind, "", tokens, getattr(sent, f"{kind}_tokens"))
         if once.unattributed_tokens:
             hidden = once.unattributed_tokens
             yield self._spent("hidden", "", hidden, hidden * len(self._transcript.usage))

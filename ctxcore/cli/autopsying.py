@@ -204,7 +204,7 @@ def _summary(found: Autopsy, preset: str) -> Iterator[RenderableType]:
 
 
 def _facts(found: Autopsy, totals: AutopsyTotals) -> Iterator[tuple[str, str]]:
-    copies = f"; {plural(found.copies, 'copy').replace('copys', 'copies')} left out"
+    copies = f"; {found.copies:,} {'copy' if found.copies == 1 else 'copies'} left out"
     unread = f"; {plural(len(found.unread), 'file')} without one"
     notes = f"{copies if found.copies else ''}{unread if found.unread else ''}"
     yield "conversations", f"{totals.sessions:,}{notes}"

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from ctxcore.formats.building import TranscriptBuilder
+from ctxcore.formats.claude_messages import answer_in, user_in
 from ctxcore.formats.fields import text_at
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import type_of
-from ctxcore.messages.shapes.anthropic import message_of_blocks, tool_message
-from ctxcore.messages.values import Message, Reasoning, Text
+from ctxcore.messages.shapes.anthropic import tool_message
+from ctxcore.messages.values import Message
 
 _KNOWN: Final = (
     *("text", "tool_use", "tool_result", "thinking", "redacted_thinking", "image", "document"),
@@ -42,21 +42,11 @@ def read_blocks(
         for block in found
         if isinstance(block, dict) and type_of(block) == "tool_result"
     ]
-    said = _said(found, is_answer=raw.get("role") == "assistant")
-    messages += [(said, None)] if said.content or said.calls else []
+    said = answer_in([found]) if raw.get("role") == "assistant" else user_in(found)
+    messages += [(said, None)] if said else []
     if not messages:
         builder.ignore(f"blank {text_at(raw, 'role') or 'message'}")
     return messages
-
-
-def _said(blocks: list[JsonValue], *, is_answer: bool) -> Message:
-    """What the blocks besides results say; only models think and call."""
-    message = message_of_blocks("assistant" if is_answer else "user", blocks)
-    parts = [part for part in message.content if not isinstance(part, Text) or part.text.strip()]
-    if is_answer:
-        return replace(message, content=tuple(parts))
-    kept = tuple(part for part in parts if not isinstance(part, Reasoning))
-    return Message(role="user", content=kept)
 
 
 def _named(block: JsonValue) -> JsonObject | None:

@@ -115,13 +115,12 @@ def transcript_hints(
     price_of: Callable[[str | None], Price | None],
     *,
     counts: Sequence[int] | None = None,
+    stays: Stays | None = None,
 ) -> list[Hint]:
-    """The hints of a recorded conversation."""
+    """The hints of a recorded conversation; what is known of it already can be passed."""
     messages = transcript.messages
     counts = count_each(messages, counter) if counts is None else counts
-    stays = stays_in(transcript, counter)
-    if not is_reconstructed(transcript, counts, counter):
-        stays = replace(stays, messages=[0.0] * len(messages))
+    stays = known_stays(transcript, counts, counter) if stays is None else stays
     answers = sum(message.role == "assistant" for message in messages)
     sent = Sent(
         messages=messages,
@@ -135,6 +134,14 @@ def transcript_hints(
         price=price_of(transcript.model),
     )
     return find_hints(sent, counter)
+
+
+def known_stays(transcript: Transcript, counts: Sequence[int], counter: TokenCounter) -> Stays:
+    """In how many calls each message was sent; none, where that cannot be told from the file."""
+    stays = stays_in(transcript, counter)
+    if is_reconstructed(transcript, counts, counter):
+        return stays
+    return replace(stays, messages=[0.0] * len(transcript.messages), summary_tokens=0)
 
 
 def is_reconstructed(transcript: Transcript, counts: Sequence[int], counter: TokenCounter) -> bool:
