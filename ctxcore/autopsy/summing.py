@@ -32,11 +32,13 @@ def sum_up(examined: Iterable[ExaminedSession], unread: Iterable[UnreadFile] = (
     """All sessions, each once.
 
     Programs copy a session into a new file when it is resumed or branched; the longest one counts.
+    Where a file gives no id, that is the file's name, which others have too: copies begin alike.
     """
-    longest: dict[tuple[str, str, str | None], ExaminedSession] = {}
+    longest: dict[tuple[object, ...], ExaminedSession] = {}
     copies = 0
     for session in examined:
-        key = (session.format, session.id, session.parent_id)
+        beginning = session.started_at or session.title
+        key = (session.format, session.id, session.parent_id, beginning)
         other = longest.get(key)
         copies += other is not None
         if other is None or session.messages > other.messages:

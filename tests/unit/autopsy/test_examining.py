@@ -172,6 +172,8 @@ def test_sessions_are_added_up_each_once(losing: ExaminedSession) -> None:
     totals = found.totals
 
     assert (len(found.sessions), found.copies) == (2, 1)
+    namesake = replace(losing, title="Another talk in a file of the same name")
+    assert sum_up([losing, namesake]).copies == 0
     assert totals.folds == 2
     assert totals.gone == 2 * losing.folds[0].gone
     assert (totals.gone_beside, totals.ours_gone) == (
