@@ -36,6 +36,13 @@ class _Handler:
         return self.open_stream(model, messages, optional_params)
 
 
+def _handler(open_stream: OpenStream) -> object:
+    """A handler that litellm accepts: newer versions call instances of their own class only."""
+    base: type = importlib.import_module("litellm.llms.custom_llm").CustomLLM
+    made: object = type("Handler", (_Handler, base), {})(open_stream)
+    return made
+
+
 def register_provider(prefix: str, open_stream: OpenStream) -> None:
     """Lets litellm answer models named `prefix/…` through `open_stream`; done only once."""
     litellm = load_litellm()
@@ -43,7 +50,7 @@ def register_provider(prefix: str, open_stream: OpenStream) -> None:
     with _registration:
         known: list[dict[str, object]] = litellm.__dict__["custom_provider_map"]
         if all(item["provider"] != provider for item in known):
-            known.append({"provider": provider, "custom_handler": _Handler(open_stream)})
+            known.append({"provider": provider, "custom_handler": _handler(open_stream)})
             importlib.import_module("litellm.utils").custom_llm_setup()
 
 

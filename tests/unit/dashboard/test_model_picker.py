@@ -16,6 +16,7 @@ from dashboard.chat_page.model_picker import (
     window_line,
 )
 from dashboard.keys import KeyState, key_text
+from tests.engines import quiet_litellm
 
 NOTHING = ModelCatalog()
 WORKSHOP = Connection(
@@ -103,6 +104,7 @@ def test_variables_are_those_that_litellm_reads(
 ) -> None:
     for name in ("GOOGLE_API_KEY", _KEY_VARIABLES[provider]):
         monkeypatch.delenv(name, raising=False)
+    quiet_litellm()
 
     found = load_litellm().validate_environment(f"{provider}/some-model")
 

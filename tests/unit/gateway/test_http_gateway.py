@@ -53,7 +53,7 @@ class Provider:
             def do_POST(self) -> None:
                 size = int(self.headers["Content-Length"])
                 provider.bodies.append(json.loads(self.rfile.read(size)))
-                provider.headers.append(dict(self.headers))
+                provider.headers.append({k.lower(): v for k, v in self.headers.items()})
                 status, content = provider.responses.pop(0)
                 self.send_response(status)
                 if provider.retry_after is not None:
@@ -206,7 +206,7 @@ def test_an_own_server_never_gets_the_key_of_the_public_service(
 
     gateway.complete(request(provider))
 
-    assert provider.headers[0]["Authorization"] == f"Bearer {NO_KEY}"
+    assert provider.headers[0]["authorization"] == f"Bearer {NO_KEY}"
 
 
 def test_the_key_of_a_connection_is_sent_and_never_shown(provider: Provider) -> None:
@@ -226,7 +226,7 @@ def test_the_key_of_a_connection_is_sent_and_never_shown(provider: Provider) -> 
             )
         )
 
-    assert provider.headers[0]["Authorization"] == "Bearer hunter2hunter2"
+    assert provider.headers[0]["authorization"] == "Bearer hunter2hunter2"
     assert caught.value.kind == "auth"
     assert "hunter2" not in str(caught.value)
 
