@@ -84,7 +84,7 @@ def parse_log(records: Iterable[Record]) -> Log:
     """The entries of a session, each `uuid` once, with titles, problems and ignored records."""
     entries, problems, ignored = [], [], Counter[str]()
     titles: list[JsonObject] = []
-    seen: set[str] = set()
+    seen: dict[str, str] = {}  # each id under itself, so that children hold the same text
     for found in records:
         line, record = found.line, found.value
         if not isinstance(record, dict):
@@ -100,9 +100,11 @@ def parse_log(records: Iterable[Record]) -> Log:
         elif uuid in seen:
             ignored["duplicate"] += 1
         else:
-            entries.append(_entry(kind, found, record, content))
+            parent = text_at(record, "parentUuid", "logicalParentUuid")
+            parent = seen.get(parent, parent) if parent else None
+            entries.append(_entry(kind, found, record, content, uuid=uuid, parent=parent))
             if uuid:
-                seen.add(uuid)
+                seen[uuid] = uuid
             if kind == "link":
                 ignored[_label(record)] += 1
     return Log(
@@ -113,7 +115,15 @@ def parse_log(records: Iterable[Record]) -> Log:
     )
 
 
-def _entry(kind: EntryKind, found: Record, record: JsonObject, content: JsonValue) -> Entry:
+def _entry(
+    kind: EntryKind,
+    found: Record,
+    record: JsonObject,
+    content: JsonValue,
+    *,
+    uuid: str | None,
+    parent: str | None,
+) -> Entry:
     session_id = text_at(record, "sessionId")
     is_sidechain = record.get("isSidechain") is True
     message = object_at(record, "message")
@@ -128,12 +138,12 @@ def _entry(kind: EntryKind, found: Record, record: JsonObject, content: JsonValu
     return Entry(
         kind=kind,
         source=_NOTHING if kind in ("link", "boundary") else found.span or Held(record),
-        uuid=text_at(record, "uuid"),
-        parent=text_at(record, "parentUuid", "logicalParentUuid"),
+        uuid=uuid,
+        parent=parent,
         names_no_parent="parentUuid" in record and record["parentUuid"] is None,
         agent_id=(text_at(record, "agentId") or "") if is_sidechain else None,
         session_id=intern(session_id) if session_id else None,
-        recorded_at=time_at(record, "timestamp"),
+        recorded_at=None if kind == "link" else time_at(record, "timestamp"),
         message_id=text_at(message, "id"),
         is_meta=record.get("isMeta") is True,
         answered_ids=tuple(text_at(block, "tool_use_id") or "" for block in results),
