@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypedDict
@@ -20,9 +20,8 @@ from ctxcore.facts.facts_block import parse_facts_block, render_facts
 from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.messages.arguments import checked_knowledge, checked_tools
 from ctxcore.messages.canonical import digest_of, digest_of_texts, digest_of_words, printable
-from ctxcore.messages.shapes.reading import read_list
+from ctxcore.messages.shapes.reading import Given, read_list
 from ctxcore.messages.shapes.values import PassedMessages
-from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import NoticeCode
 from ctxcore.reasons.values import Reason
@@ -35,7 +34,7 @@ _NO_REASONING = ("openai",)  # its chat API refuses unknown keys
 
 
 def fit(
-    messages: Iterable[Mapping[str, object] | Message],
+    messages: Given,
     *,
     policy: Policy | None = None,
     max_tokens: int | None = None,
@@ -125,7 +124,7 @@ class Prepared:
 
 
 def prepare(
-    messages: Iterable[Mapping[str, object] | Message],
+    messages: Given,
     *,
     policy: Policy | None,
     max_tokens: int | None,

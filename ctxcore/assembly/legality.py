@@ -35,7 +35,7 @@ from ctxcore.assembly.rules.words import is_sayable
 from ctxcore.errors import MessageError
 from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.blocks import pair_results
-from ctxcore.messages.shapes.reading import read_list
+from ctxcore.messages.shapes.reading import Given, read_list
 from ctxcore.messages.values import Message, ToolCall
 from ctxcore.reasons.codes import RepairCode
 from ctxcore.reasons.places import Place, PlaceCode
@@ -209,7 +209,7 @@ def _groups(items: Sequence[Item]) -> Iterator[list[Item]]:
 
 
 def lint(
-    messages: Iterable[Mapping[str, object] | Message],
+    messages: Given,
     provider: Provider,
     *,
     tools: Sequence[Mapping[str, object]] | None = None,

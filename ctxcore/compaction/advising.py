@@ -5,7 +5,7 @@ Sizes are the larger of the `truncate-or-summarize` design's count and the model
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,8 @@ from ctxcore.assembly.fitting import Prepared, prepare
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.strategies import Method, Uses, choose
 from ctxcore.compaction.triggers import Measure, measure
-from ctxcore.messages.values import Message, text_chars
+from ctxcore.messages.shapes.reading import Given
+from ctxcore.messages.values import text_chars
 from ctxcore.plain import Plain
 from ctxcore.policy.values import Policy, Preference
 from ctxcore.reasons.values import Reason
@@ -57,7 +58,7 @@ class ToolSafety(Plain):
 
 
 def recommend(
-    messages: Iterable[Mapping[str, object] | Message],
+    messages: Given,
     *,
     max_tokens: int,
     preference: Preference = "balanced",
@@ -118,7 +119,7 @@ def recommend(
 
 
 def check_tool_safety(
-    messages: Iterable[Mapping[str, object] | Message],
+    messages: Given,
     *,
     max_tokens: int,
     tools_count: int,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import get_args
 
@@ -26,8 +26,8 @@ from ctxcore.compaction.triggers import Trigger, measure, overflow
 from ctxcore.errors import BudgetError
 from ctxcore.facts.rule_edits import NO_EDITS, RuleEdits
 from ctxcore.messages.arguments import checked_tools
-from ctxcore.messages.shapes.reading import parse_messages
-from ctxcore.messages.values import JsonObject, Message
+from ctxcore.messages.shapes.reading import Given, parse_messages
+from ctxcore.messages.values import JsonObject
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.values import Reason
 from ctxcore.summarizers.calling import SummarizerLike, to_summarizer
@@ -52,7 +52,7 @@ class Recording:
 
     def __init__(
         self,
-        messages: Iterable[Mapping[str, object] | Message],
+        messages: Given,
         *,
         model: str | None = None,
         tools: Sequence[Mapping[str, object]] | None = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 import warnings
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -71,7 +71,7 @@ from ctxcore.engine.turns import Turns
 from ctxcore.exports.files import ExportedFile
 from ctxcore.gateway.values import Gateway
 from ctxcore.messages.arguments import checked_system
-from ctxcore.messages.shapes.reading import parse_messages, parse_one
+from ctxcore.messages.shapes.reading import Given, parse_messages, parse_one
 from ctxcore.messages.values import JsonObject, Message, text_message
 from ctxcore.policy.layers import Layer, to_policy
 from ctxcore.policy.values import Policy
@@ -432,9 +432,7 @@ class ContextEngine:
 
     # messages and marks
 
-    def append(
-        self, session_id: str, messages: Iterable[Mapping[str, object] | Message]
-    ) -> list[int]:
+    def append(self, session_id: str, messages: Given) -> list[int]:
         """Appends messages, all or none; returns their places, from 0.
 
         They may have any shape that is read; some contain several messages, or parts of one.
@@ -1014,9 +1012,7 @@ class ContextEngine:
 
     # async twins, each in a thread of its own
 
-    async def aappend(
-        self, session_id: str, messages: Iterable[Mapping[str, object] | Message]
-    ) -> list[int]:
+    async def aappend(self, session_id: str, messages: Given) -> list[int]:
         """`append` without blocking the event loop."""
         return await run_in_thread(lambda: self.append(session_id, messages))
 

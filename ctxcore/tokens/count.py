@@ -16,7 +16,7 @@ from math import ceil
 
 from ctxcore.messages.arguments import checked_tools
 from ctxcore.messages.blocks import BlockTracker
-from ctxcore.messages.shapes.reading import parse_messages
+from ctxcore.messages.shapes.reading import Given, parse_messages
 from ctxcore.messages.values import Media, Message, Opaque, Part, Reasoning, Refusal, Text
 from ctxcore.plain import Plain
 from ctxcore.tokens.estimate import FAMILIES, EstimatedCounter
@@ -48,7 +48,7 @@ def count_tokens(text: str, model: str | None = None) -> int:
 
 
 def count_messages(
-    messages: Iterable[Mapping[str, object] | Message],
+    messages: Given,
     *,
     model: str | None = None,
     tools: Sequence[Mapping[str, object]] | None = None,

@@ -33,6 +33,8 @@ PAGES = (
     "docs/formats/frameworks.md",
     "docs/formats/other-agents.md",
     "docs/how-it-works.md",
+    "docs/integrations/langchain.md",
+    "docs/integrations/pydantic-ai.md",
     "docs/models.md",
     "docs/sessions.md",
     "docs/shapes.md",
@@ -92,7 +94,7 @@ def test_the_examples_of_a_page_print_what_stands_below_them(
     for code, expected in examples(page):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, page, "exec"), names)
+            exec(compile(code, page, "exec", dont_inherit=True), names)
 
         assert lines(printed.getvalue()) == lines(expected)
 
@@ -126,6 +128,25 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     targets = _LINK.findall(page.read_text(encoding="utf-8"))
 
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "example", sorted(ROOT.glob("examples/*/*.py")), ids=lambda example: example.parent.name
+)
+def test_an_example_runs(example: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    done = subprocess.run(
+        [sys.executable, example],
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=HANG_SECONDS,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout
 
 
 def test_the_readme_has_examples_and_commands() -> None:

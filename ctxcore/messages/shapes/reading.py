@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.foreign import form_problem, list_problem, with_way_out
 from ctxcore.messages.openai import PLAIN_ROLES
 from ctxcore.messages.shapes.anthropic import Anthropic
 from ctxcore.messages.shapes.gemini import Gemini
+from ctxcore.messages.shapes.langchain import LangChain
+from ctxcore.messages.shapes.objects import ObjectCodec
 from ctxcore.messages.shapes.openai_chat import OpenAIChat
+from ctxcore.messages.shapes.pydantic_ai import PydanticAI
 from ctxcore.messages.shapes.responses import Responses
 from ctxcore.messages.shapes.values import (
     Codec,
@@ -20,7 +23,7 @@ from ctxcore.messages.shapes.values import (
     SentGroup,
     Shape,
 )
-from ctxcore.messages.values import JsonObject, Message
+from ctxcore.messages.values import Message, SentObject
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode, WhatCode
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.reasons.values import Reason, quoted
@@ -32,8 +35,13 @@ _CODECS: Final[Mapping[Shape, Codec]] = {
     "gemini": Gemini(),
 }
 """In order of preference, for lists that fit several."""
+_OBJECTS: Final[Mapping[Shape, ObjectCodec]] = {
+    "langchain": LangChain(),
+    "pydantic-ai": PydanticAI(),
+}
 
-Given = Iterable[Mapping[str, object] | Message]
+Given = Iterable[Mapping[str, object] | Message | Any]
+"""Dictionaries of a provider, `Message` values, or message objects of a library."""
 
 
 def codec_of(shape: Shape) -> Codec:
@@ -42,9 +50,10 @@ def codec_of(shape: Shape) -> Codec:
     Raises:
         ValueError: there is no such shape.
     """
-    if shape not in _CODECS:
-        raise ValueError(f"unknown shape {shape!r}; one of {', '.join(_CODECS)}")
-    return _CODECS[shape]
+    codec = _CODECS.get(shape) or _OBJECTS.get(shape)
+    if codec is None:
+        raise ValueError(f"unknown shape {shape!r}; one of {', '.join((*_CODECS, *_OBJECTS))}")
+    return codec
 
 
 def parse_messages(messages: Given) -> list[Message]:
@@ -57,7 +66,7 @@ def parse_messages(messages: Given) -> list[Message]:
     return list(read_list(messages).messages)
 
 
-def write_messages(messages: Iterable[Message], shape: Shape) -> list[JsonObject]:
+def write_messages(messages: Iterable[Message], shape: Shape) -> list[SentObject]:
     """`messages` as dictionaries of `shape`; a provider that joins neighbours gets them joined.
 
     Raises:
@@ -91,6 +100,11 @@ def read_list(messages: Given, *, refuse: Refuse | None = None) -> PassedMessage
     if (problem := list_problem(messages)) is not None:
         raise MessageError(place=Place(PlaceCode.KEY, "messages"), problem=problem)
     given, refuse = tuple(messages), refuse or _raise
+    if (codec := _objects_codec(given)) is not None:
+        read = codec.to(enumerate(given), refuse)
+        return PassedMessages(
+            shape=codec.shape, given=given, messages=read.messages, places=read.places
+        )
     found = _ShapeFinder()
     has_plain = False
     for at, raw in enumerate(given):
@@ -106,6 +120,14 @@ def read_list(messages: Given, *, refuse: Refuse | None = None) -> PassedMessage
     return PassedMessages(
         shape=shape, given=given, messages=read.messages, places=read.places, also=found.also
     )
+
+
+def _objects_codec(given: Sequence[object]) -> ObjectCodec | None:
+    """The codec of a list that begins with a library's object, `Message` values aside."""
+    first = next((one for one in given if not isinstance(one, Message)), None)
+    if first is None or isinstance(first, Mapping):
+        return None
+    return next((codec for codec in _OBJECTS.values() if codec.owns(first)), None)
 
 
 class _ShapeFinder:

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol, get_args
 
 from ctxcore.errors import MessageError
-from ctxcore.messages.values import JsonObject, Message, Reasoning
+from ctxcore.messages.values import Message, Reasoning, SentObject
 
-Shape = Literal["openai", "anthropic", "responses", "gemini"]
-SHAPES: tuple[Shape, ...] = get_args(Shape)
+ProviderShape = Literal["openai", "anthropic", "responses", "gemini"]
+"""Dictionaries as a provider takes them."""
+Shape = Literal[ProviderShape, "langchain", "pydantic-ai"]
+"""The same, or message objects of a library."""
+SHAPES: tuple[ProviderShape, ...] = get_args(ProviderShape)
 
 Fit = Literal["no", "fits", "own"]
 """Whether a message is not of a shape, may be of it, or is of it and hardly any other."""
@@ -103,6 +106,6 @@ class Codec(Protocol):
         """The messages in `entries`, each with its place in the list."""
         ...
 
-    def back(self, groups: Sequence[SentGroup], passed: PassedMessages | None) -> list[JsonObject]:
+    def back(self, groups: Sequence[SentGroup], passed: PassedMessages | None) -> list[SentObject]:
         """`groups` in this shape; what is untouched comes back as the caller's own object."""
         ...

@@ -126,7 +126,7 @@ def test_what_a_message_says_leaves_thinking_out_and_names_the_unknown() -> None
 )
 def test_what_is_no_message_is_refused_with_its_place(raw: object, place: str) -> None:
     with pytest.raises(MessageError) as caught:
-        parse_messages([{"role": "user", "content": "fine"}, raw])  # type: ignore[list-item]  # wrong on purpose
+        parse_messages([{"role": "user", "content": "fine"}, raw])
 
     assert str(caught.value.place) == place
 

@@ -317,6 +317,6 @@ def test_lint_finds_what_is_not_paired_in_anthropics_messages_at_their_places() 
 def test_lint_tells_what_cannot_be_read_and_goes_on() -> None:
     messages: list[object] = [TALK[0], "hello", ONE_OF_EACH["gemini"], {"role": "robot"}, *TALK]
 
-    found = lint(messages, "openai")  # type: ignore[arg-type]  # wrong on purpose
+    found = lint(messages, "openai")
 
     assert [(one.rule, one.at) for one in found] == [("format", 1), ("format", 2), ("format", 3)]
