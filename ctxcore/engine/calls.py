@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.compaction.for_one_call import OneCall
 from ctxcore.compaction.triggers import measure
 from ctxcore.engine.cache_breaks import with_break, with_front
 from ctxcore.engine.errors import TurnStateError
@@ -143,41 +144,67 @@ class Calls:
         *,
         seq: int | None = None,
     ) -> CallInfo | None:
-        """Stores a call; returns the one before it."""
-        target, recipe = running.target, to_recipe(context, sent, running.one_call)
-        info = CallInfo(
-            id=self._services.new_id(),
-            session_id=target.session.id,
-            created_at=self._services.clock(),
-            purpose="answer",
-            turn_id=running.id,
-            model=target.model,
-            policy_version_id=target.effective.version_id,
-            compaction_id=target.active.id if target.active else None,
+        """Stores a call of the turn; returns the one before it."""
+        return record_call(
+            self._services,
+            running.target,
+            context,
+            sent,
+            reply,
+            error,
             seq=seq,
-            estimate=context.breakdown.to_dict(),
-            runs=context.runs,
-            error=error,
-            digest=recipe.digest,
-            counter_id=target.call.counter.id,
-            count_factor=target.factor.value,
-            is_comparable=reply is not None and _is_comparable(target, context),
-            recipe=recipe.body,
+            turn_id=running.id,
+            one_call=running.one_call,
         )
-        if reply is not None:
-            cost, seconds = reply.cost, reply.latency_seconds
-            info = replace(info, cost=cost, latency_seconds=seconds, **asdict(reply.usage))
-            info = replace(info, without_tokens=_without_compaction(target, context))
-        store, before = self._services.store, None
-        try:
-            before = store.last_call(target.session.id, info.purpose)
-            info = with_break(with_front(info, context, target), before, target.active)
-            store.record_calls([info], texts=recipe.texts)
-        except StoreError as lost:  # the session may be erased; the result of the call stands
-            logger.warning("call not recorded turn=%s error=%s", running.id, type(lost).__name__)
-        else:
-            self._services.alerts.after_calls(target.session, [info])
-        return before
+
+
+def record_call(
+    services: EngineServices,
+    target: CallTarget,
+    context: Context,
+    sent: ModelRequest,
+    reply: ModelReply | None,
+    error: Reason | None,
+    *,
+    seq: int | None = None,
+    turn_id: str | None = None,
+    one_call: OneCall | None = None,
+) -> CallInfo | None:
+    """Stores a call; returns the one before it."""
+    recipe = to_recipe(context, sent, one_call)
+    info = CallInfo(
+        id=services.new_id(),
+        session_id=target.session.id,
+        created_at=services.clock(),
+        purpose="answer",
+        turn_id=turn_id,
+        model=target.model,
+        policy_version_id=target.effective.version_id,
+        compaction_id=target.active.id if target.active else None,
+        seq=seq,
+        estimate=context.breakdown.to_dict(),
+        runs=context.runs,
+        error=error,
+        digest=recipe.digest,
+        counter_id=target.call.counter.id,
+        count_factor=target.factor.value,
+        is_comparable=reply is not None and _is_comparable(target, context),
+        recipe=recipe.body,
+    )
+    if reply is not None:
+        cost, seconds = reply.cost, reply.latency_seconds
+        info = replace(info, cost=cost, latency_seconds=seconds, **asdict(reply.usage))
+        info = replace(info, without_tokens=_without_compaction(target, context))
+    store, before = services.store, None
+    try:
+        before = store.last_call(target.session.id, info.purpose)
+        info = with_break(with_front(info, context, target), before, target.active)
+        store.record_calls([info], texts=recipe.texts)
+    except StoreError as lost:  # the session may be erased; the result of the call stands
+        logger.warning("call not recorded turn=%s error=%s", turn_id, type(lost).__name__)
+    else:
+        services.alerts.after_calls(target.session, [info])
+    return before
 
 
 def _without_compaction(target: CallTarget, context: Context) -> int:
