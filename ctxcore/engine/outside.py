@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Final
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
@@ -17,10 +16,8 @@ from ctxcore.messages.shapes.values import PassedMessages
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import SessionNotFoundError
-from ctxcore.store.values import CallInfo, SessionInfo
+from ctxcore.store.values import PROXY, CallInfo, SessionInfo
 
-ORIGIN: Final = "proxy"
-"""The origin of sessions whose calls a proxy makes."""
 # The caller answers no tool of ours, and nobody waits to be asked.
 _NO_OWN_TOOLS: JsonObject = {"offers_expand": False, "offers_recall": False}
 
@@ -47,7 +44,7 @@ class OutsideCalls:
 
     def create_session(self, *, title: str, model: str | None) -> SessionInfo:
         """Creates an empty session for calls of others."""
-        return self._services.create_session(title=title, model=model, origin=ORIGIN)
+        return self._services.create_session(title=title, model=model, origin=PROXY)
 
     def open_session(self, session_id: str, *, origin: str) -> SessionInfo:
         """The session of this id, which a framework chose; made where there is none.

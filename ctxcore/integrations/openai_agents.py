@@ -31,7 +31,7 @@ from ctxcore.messages.shapes.reading import codec_of, write_messages
 from ctxcore.messages.values import Message, Opaque
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.places import Place, PlaceCode
-from ctxcore.store.values import MessageInfo
+from ctxcore.store.values import AGENTS_SDK, MessageInfo
 from ctxcore.summarizers.calling import SummarizerLike
 
 require("agents", extra="openai-agents")
@@ -47,8 +47,6 @@ from agents import (
 from agents.memory import SessionSettings
 from agents.run_config import CallModelData, ModelInputData
 
-ORIGIN: Final = "agents-sdk"
-"""The origin of these sessions; that of imported ones is the name of their format."""
 _ITEMS: Final = "items"
 _STATES: Final = "states"
 _MOST_CONVERSATIONS: Final = 1_000  # chosen: states of a few KB each
@@ -135,7 +133,7 @@ class ContextSession:
     def _rows(self) -> list[MessageInfo]:
         """The messages that are not excluded."""
         engine = self.engine
-        engine.outside_calls.open_session(self.session_id, origin=ORIGIN)
+        engine.outside_calls.open_session(self.session_id, origin=AGENTS_SDK)
         rows = engine.store.messages(self.session_id)
         for row in rows:
             self._held.update(_beside(row.message).get(_STATES, {}))
@@ -149,7 +147,7 @@ class ContextSession:
         return [item for row in self._rows() for item in _items_of(row.message)]
 
     def _add(self, items: Sequence[Any]) -> None:
-        self.engine.outside_calls.open_session(self.session_id, origin=ORIGIN)
+        self.engine.outside_calls.open_session(self.session_id, origin=AGENTS_SDK)
         *messages, last = _messages(items)
         if self._unsaved:
             last = _with_beside(last, {_STATES: dict(self._unsaved)})
@@ -193,7 +191,7 @@ class UsageHooks(RunHooks[Any]):
         calls = session.engine.outside_calls
 
         def record() -> None:
-            calls.open_session(session.session_id, origin=ORIGIN)
+            calls.open_session(session.session_id, origin=AGENTS_SDK)
             calls.record_usage(session.session_id, usage, model=model)
 
         try:

@@ -12,11 +12,15 @@ import pytest
 from agents import Agent, RunConfig, Runner, Usage, function_tool, set_tracing_disabled
 from agents.memory import Session
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ctxcore import ContextEngine, PolicyError, StateError, fit, lint, open_store
 from ctxcore.integrations.openai_agents import ContextFilter, ContextSession, UsageHooks
 from ctxcore.store.protocol import SessionStore
+from ctxcore.store.values import SessionConditions
 from tests.integration.frameworks.conversations import WINDOW, answer, broken, note, prefix_breaks
+from tests.shapes import Turn, turns, write
 
 REASONING = {
     "id": "rs_1",
@@ -138,6 +142,27 @@ def test_a_cleared_session_goes_on_empty_and_its_history_stays(engine: ContextEn
     assert engine.store.messages("one")[2].message.text == "12 crates"
 
 
+@given(conversation=turns(), data=st.data())
+@settings(max_examples=15)
+def test_items_of_any_conversation_come_back(conversation: list[Turn], data: st.DataObject) -> None:
+    items = write("responses", conversation)
+    store = open_store("sqlite://")
+    session = ContextSession("one", ContextEngine(store))
+
+    asyncio.run(add_each(session, items, data.draw(st.integers(1, 5))))
+
+    assert asyncio.run(session.get_items()) == items
+    store.close()
+
+
+def test_sessions_of_agents_are_no_imports(engine: ContextEngine) -> None:
+    asyncio.run(ContextSession("one", engine).add_items(ITEMS))
+
+    found = engine.store.list_sessions(where=SessionConditions(is_imported=False))
+
+    assert [session.id for session in found] == ["one"]
+
+
 def test_messages_of_other_programs_become_items(engine: ContextEngine) -> None:
     session = ContextSession("one", engine)
     asyncio.run(session.add_items(ITEMS[:1]))
@@ -167,9 +192,10 @@ def test_a_short_conversation_is_sent_as_it_is() -> None:
     agent = Agent(name="clerk", instructions="You keep the books.", model=model)
     config = RunConfig(call_model_input_filter=ContextFilter(max_tokens=WINDOW, strict=True))
 
-    asyncio.run(Runner.run(agent, [ITEMS[0], COMPACTION, SAID], run_config=config))
+    said: list[Any] = [ITEMS[0], COMPACTION, SAID]
+    asyncio.run(Runner.run(agent, said, run_config=config))
 
-    assert sent(model) == [[ITEMS[0], COMPACTION, SAID]]
+    assert sent(model) == [said]
     assert model.calls[0].system_instructions == "You keep the books."
 
 
@@ -203,7 +229,7 @@ def test_a_filter_without_a_session_keeps_the_prefix_of_each_conversation() -> N
         histories: list[list[Any]] = [[], []]
         for turn in range(30):
             for at, model in enumerate(models):
-                said = {"role": "user", "content": f"Clerk {at}: {note(turn)}"}
+                said: Any = {"role": "user", "content": f"Clerk {at}: {note(turn)}"}
                 agent = Agent(name="clerk", model=model)
                 result = await Runner.run(agent, [*histories[at], said], run_config=config)
                 histories[at] = result.to_input_list()
