@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from ctxcore.assembly.states import CompactionState
 from ctxcore.engine.asynchronous import run_in_thread
 from ctxcore.engine.core import ContextEngine
 from ctxcore.gateway.values import ModelUsage
@@ -50,7 +51,8 @@ from agents.run_config import CallModelData, ModelInputData
 _ITEMS: Final = "items"
 _STATES: Final = "states"
 _MOST_CONVERSATIONS: Final = 1_000  # chosen: states of a few KB each
-_SEEN: Final = "seen"
+_UNBOUND: Final = CompactionState().to_json()
+"""The state of a conversation that was never compacted."""
 
 _LOGGER = logging.getLogger("ctxcore.integrations")
 
@@ -127,7 +129,7 @@ class ContextSession:
 
     def hold(self, begins: str, state: JsonObject) -> None:
         """Keeps what a compaction left behind; it is stored with the next items."""
-        if _without_seen(self._held.get(begins)) != _without_seen(state):
+        if _lasting(self._held.get(begins, _UNBOUND)) != _lasting(state):
             self._unsaved[begins] = state
 
     def _rows(self) -> list[MessageInfo]:
@@ -249,7 +251,7 @@ class ContextFilter:
         if kept.state is not None:
             self._hold(begins, kept.state)
         if front and kept.messages and kept.messages[0].get("role") == "system":
-            said = kept.messages[0]["content"]
+            said = _text(kept.messages[0]["content"])
             return ModelInputData(input=kept.messages[1:], instructions=said)
         return ModelInputData(input=kept.messages, instructions=given.instructions)
 
@@ -278,6 +280,12 @@ def model_name(agent: Agent[Any]) -> str | None:
     """The name of an agent's model; None where it has none of its own."""
     name = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", None)
     return name if isinstance(name, str) else None
+
+
+def _text(content: str | list[dict[str, str]]) -> str:
+    """The text of a system message, to whose parts a context may have added some."""
+    parts = [content] if isinstance(content, str) else [part["text"] for part in content]
+    return "\n\n".join(parts)
 
 
 def _definition(tool: FunctionTool) -> dict[str, object]:
@@ -346,9 +354,13 @@ def _with_beside(message: Message, values: JsonObject) -> Message:
     return replace(message, extra=to_canonical({STATE_KEY: beside}))
 
 
-def _without_seen(state: JsonObject | None) -> JsonObject | None:
-    """A state without the digests of all messages, which change with every call."""
-    return None if state is None else {key: state[key] for key in state if key != _SEEN}
+def _lasting(state: JsonObject) -> JsonObject:
+    """What of a state later requests depend on: not the digests of all messages, which change with
+    every call, nor that nothing was recalled for a request.
+    """
+    recalls: Any = state.get("recalls") or []
+    lasting = {key: value for key, value in state.items() if key != "seen"}
+    return {**lasting, "recalls": [[seq, hits] for seq, hits in recalls if hits]}
 
 
 def _digest(item: Any) -> str:

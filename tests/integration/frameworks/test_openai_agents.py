@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from ctxcore import ContextEngine, PolicyError, StateError, fit, lint, open_stor
 from ctxcore.integrations.openai_agents import ContextFilter, ContextSession, UsageHooks
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import SessionConditions
+from tests.dashboard_app import open_dashboard
 from tests.integration.frameworks.conversations import WINDOW, answer, broken, note, prefix_breaks
 from tests.shapes import Turn, turns, write
 
@@ -221,6 +223,24 @@ def test_a_long_session_fits_and_its_prefix_stays_across_processes(engine: Conte
     assert all(call.system_instructions for call in model.calls)
 
 
+def test_other_instructions_reach_the_model_and_the_summary_goes_on(engine: ContextEngine) -> None:
+    model, session = scripted(40), ContextSession("one", engine)
+    keep = ContextFilter(session, max_tokens=WINDOW, strict=True)
+
+    async def run() -> None:
+        for turn in range(40):
+            agent = Agent(name="clerk", instructions=f"You are agent {turn % 2}.", model=model)
+            config = RunConfig(call_model_input_filter=keep)
+            await Runner.run(agent, note(turn), session=session, run_config=config)
+
+    asyncio.run(run())
+
+    requests = [[said_before(item) for item in items] for items in sent(model)]
+    told = [call.system_instructions or "" for call in model.calls]
+    assert [text[:16] for text in told] == ["You are agent 0.", "You are agent 1."] * 20
+    assert 1 <= len(prefix_breaks(requests)) <= 4
+
+
 def test_a_filter_without_a_session_keeps_the_prefix_of_each_conversation() -> None:
     models = [scripted(30), scripted(30)]
     config = RunConfig(call_model_input_filter=ContextFilter(max_tokens=WINDOW, strict=True))
@@ -316,3 +336,22 @@ def test_usage_that_cannot_be_stored_does_not_stop_a_run(
 def test_an_unknown_preset_is_refused_when_the_filter_is_made() -> None:
     with pytest.raises(PolicyError):
         ContextFilter(policy="none of these")
+
+
+def test_the_dashboard_shows_such_a_session_on_every_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_dashboard(tmp_path, monkeypatch) as app:
+        session = ContextSession("one", app.engine)
+        agent = Agent(name="clerk", model=scripted(2))
+        asyncio.run(session.add_items(ITEMS))
+        asyncio.run(session.pop_item())
+        for said in ("Hello", "And now?"):
+            asyncio.run(Runner.run(agent, said, session=session, hooks=UsageHooks(session)))
+
+        app.at.query_params["session"] = "one"
+        app.run()
+        for page in ("context", "compaction", "sessions", "usage"):
+            app.go(page)
+
+        assert "2,000" in {metric.value for metric in app.at.metric}
