@@ -354,4 +354,5 @@ def test_the_dashboard_shows_such_a_session_on_every_page(
         for page in ("context", "compaction", "sessions", "usage"):
             app.go(page)
 
-        assert "2,000" in {metric.value for metric in app.at.metric}
+        shown = {metric.value for metric in app.at.metric}
+        assert {"2k", "1.8k", "10"} <= shown  # input, its cached part, output
