@@ -6,9 +6,9 @@ themselves beside those messages from which they cannot be written again.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -82,7 +82,7 @@ class ContextSession:
         self.session_id = session_id
         self.session_settings = session_settings
         self.engine = engine
-        self._writing = asyncio.Lock()
+        self._writing = threading.RLock()
         self._held: dict[str, JsonObject] = {}
         self._unsaved: dict[str, JsonObject] = {}
 
@@ -105,8 +105,7 @@ class ContextSession:
         """
         if not items:
             return
-        async with self._writing:
-            await run_in_thread(lambda: self._add(items))
+        await run_in_thread(lambda: self._add(items))
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Takes the latest item out of the session; None if there is none.
@@ -114,13 +113,11 @@ class ContextSession:
         Its block (a call with its results, say) is excluded, and the other items of the block are
         appended anew.
         """
-        async with self._writing:
-            return await run_in_thread(self._pop)
+        return await run_in_thread(self._pop)
 
     async def clear_session(self) -> None:
         """Takes all items out of the session."""
-        async with self._writing:
-            await run_in_thread(self._clear)
+        await run_in_thread(self._clear)
 
     async def states(self) -> Mapping[str, JsonObject]:
         """What compactions left behind, by how a conversation begins."""
@@ -149,29 +146,35 @@ class ContextSession:
         return [item for row in self._rows() for item in _items_of(row.message)]
 
     def _add(self, items: Sequence[Any]) -> None:
-        self.engine.outside_calls.open_session(self.session_id, origin=AGENTS_SDK)
         *messages, last = _messages(items)
-        if self._unsaved:
-            last = _with_beside(last, {_STATES: dict(self._unsaved)})
-        self.engine.append(self.session_id, [*messages, last])
-        self._held.update(self._unsaved)
-        self._unsaved.clear()
+        with self._writing:
+            self.engine.outside_calls.open_session(self.session_id, origin=AGENTS_SDK)
+            saved = dict(self._unsaved)
+            if saved:
+                last = _with_beside(last, {_STATES: {**saved}})
+            self.engine.append(self.session_id, [*messages, last])
+            self._held.update(saved)
+            for begins, state in saved.items():
+                if self._unsaved.get(begins) is state:  # else a call has made a newer one
+                    del self._unsaved[begins]
 
     def _pop(self) -> Any:
-        rows = self._rows()
-        if not rows:
-            return None
-        block = [row for row in rows if row.block == rows[-1].block]
-        *rest, popped = [item for row in block for item in _items_of(row.message)]
-        self.engine.exclude(self.session_id, block[-1].seq - 1)
-        if rest:
-            self._add(rest)
-        return popped
+        with self._writing:
+            rows = self._rows()
+            if not rows:
+                return None
+            block = [row for row in rows if row.block == rows[-1].block]
+            *rest, popped = [item for row in block for item in _items_of(row.message)]
+            self.engine.exclude(self.session_id, block[-1].seq - 1)
+            if rest:
+                self._add(rest)
+            return popped
 
     def _clear(self) -> None:
-        last_of_block = {row.block: row.seq for row in self._rows()}
-        for seq in last_of_block.values():
-            self.engine.exclude(self.session_id, seq - 1)
+        with self._writing:
+            last_of_block = {row.block: row.seq for row in self._rows()}
+            for seq in last_of_block.values():
+                self.engine.exclude(self.session_id, seq - 1)
 
 
 class UsageHooks(RunHooks[Any]):
