@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.engine.automatic import AutomaticCompactions
-from ctxcore.engine.calls import record_call
+from ctxcore.engine.calls import built_context, record_call
 from ctxcore.engine.sending import with_own_price
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage
@@ -97,7 +96,7 @@ class OutsideCalls:
             for _ in self._automatic.run(target, trigger):
                 pass  # what a program that watches would show
             target = services.renew(target)
-        context = build_context(target.view, target.call, target.record)
+        context = built_context(services, target, target.record)
         if context.recalls != target.call.recalls:
             services.store.set_recalls(session_id, context.recalls)
         return OutsideCall(target=target, context=replace(context, passed=passed))

@@ -17,6 +17,7 @@ from ctxcore.engine.outside import OutsideCall
 from ctxcore.errors import StateError
 from ctxcore.formats.provider_usage import anthropic_usage, openai_usage
 from ctxcore.gateway.values import ModelReply, ModelUsage
+from ctxcore.integrations.telemetry import instrument_if_asked
 from ctxcore.messages.canonical import digest_of_texts, digest_of_words
 from ctxcore.messages.shapes.reading import parse_messages, read_list
 from ctxcore.messages.shapes.values import PassedMessages, ProviderShape
@@ -185,7 +186,9 @@ class ProxiedSessions:
         self._engine(proxied.caller).outside_calls.end(proxied.call, None, error=error)
 
     def _engine(self, caller: Caller) -> ContextEngine:
-        return ContextEngine(self._store, user_id=caller.user_id, layers=self._layers)
+        engine = ContextEngine(self._store, user_id=caller.user_id, layers=self._layers)
+        instrument_if_asked(engine)
+        return engine
 
     def _continued(
         self, engine: ContextEngine, request: ProxiedRequest, chain: _Chain
