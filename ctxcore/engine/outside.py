@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import asdict, dataclass, replace
 
 from ctxcore.assembly.context import Context
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.calls import built_context, record_call
 from ctxcore.engine.sending import with_own_price
 from ctxcore.engine.services import CallTarget, EngineServices
-from ctxcore.gateway.values import ModelReply, ModelRequest
+from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage
 from ctxcore.messages.shapes.values import PassedMessages
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.reasons.values import Reason
-from ctxcore.store.values import SessionInfo
+from ctxcore.store.errors import SessionNotFoundError
+from ctxcore.store.values import PROXY, CallInfo, SessionInfo
 
-ORIGIN: Final = "proxy"
-"""The origin of sessions whose calls a proxy makes."""
 # The caller answers no tool of ours, and nobody waits to be asked.
 _NO_OWN_TOOLS: JsonObject = {"offers_expand": False, "offers_recall": False}
 
@@ -45,7 +43,34 @@ class OutsideCalls:
 
     def create_session(self, *, title: str, model: str | None) -> SessionInfo:
         """Creates an empty session for calls of others."""
-        return self._services.create_session(title=title, model=model, origin=ORIGIN)
+        return self._services.create_session(title=title, model=model, origin=PROXY)
+
+    def open_session(self, session_id: str, *, origin: str) -> SessionInfo:
+        """The session of this id, which a framework chose; made where there is none.
+
+        Raises:
+            NotAllowedError: it is another user's, and this user is no operator.
+        """
+        try:
+            return self._services.session(session_id)
+        except SessionNotFoundError:
+            return self._services.create_session(
+                title=session_id, origin=origin, session_id=session_id
+            )
+
+    def record_usage(self, session_id: str, usage: ModelUsage, *, model: str | None) -> None:
+        """Stores a call of which only the usage is known."""
+        session = self._services.session(session_id)
+        info = CallInfo(
+            id=self._services.new_id(),
+            session_id=session.id,
+            created_at=self._services.clock(),
+            purpose="answer",
+            model=model,
+            **asdict(usage),
+        )
+        self._services.store.record_calls([info])
+        self._services.alerts.after_calls(session, [info])
 
     def begin(
         self,

@@ -35,6 +35,7 @@ PAGES = (
     "docs/formats/other-agents.md",
     "docs/how-it-works.md",
     "docs/integrations/langchain.md",
+    "docs/integrations/openai-agents.md",
     "docs/integrations/opentelemetry.md",
     "docs/integrations/pydantic-ai.md",
     "docs/models.md",
