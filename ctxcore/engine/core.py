@@ -57,6 +57,7 @@ from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
+from ctxcore.engine.relaying import Relay, Relayed, RelayedReply, RelayedRequest
 from ctxcore.engine.reports import Reports
 from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
@@ -178,6 +179,7 @@ class ContextEngine:
         self._branches = Branches(self._services)
         self._rules = RuleCorrections(self._services)
         self._jobs = Jobs(self._services, job_runner)
+        self._relay = Relay(self._services, self._automatic)
 
     @property
     def store(self) -> SessionStore:
@@ -659,6 +661,28 @@ class ContextEngine:
         """The former name of `call_target`, to be removed in the next release."""
         warnings.warn("use call_target()", DeprecationWarning, stacklevel=2)
         return self.call_target(session_id, model=model)
+
+    def begin_relayed(self, request: RelayedRequest) -> Relayed:
+        """Joins a request that another program sends itself to a session, and fits it.
+
+        It joins the session whose messages it begins with, among those of the same name; a session
+        that went on otherwise is forked there, and where none is known a new one begins. What is
+        new is added to the session, which is compacted first where its policy says so before a
+        call. Finding it takes statements for the new messages only. What fails once the request is
+        in its session is `problem` of the result, which has no context then.
+
+        Raises:
+            StoreError: the request could not be added.
+        """
+        return self._relay.begin(request)
+
+    def end_relayed(self, relayed: Relayed, reply: RelayedReply) -> None:
+        """Stores the answer to such a request and records the call.
+
+        The answer is left out where the next request was faster: it has the answer itself. Where
+        the policy checks after answers or in the background, that begins now, in a thread.
+        """
+        self._relay.end(relayed, reply)
 
     def call_request(self, session_id: str, call_id: str) -> RebuiltRequest:
         """What a past call was sent, made again from the history and the texts stored with it.

@@ -191,10 +191,15 @@ class SessionStore(Protocol):
         turn_id: str | None = None,
         indexes: bool = True,
         shorts: Sequence[str | None] | None = None,
+        expected_length: int | None = None,
     ) -> list[int]:
         """Appends `messages`, all or none; returns their sequence numbers.
 
         `shorts`: replacement texts of over-long outputs, where they are known already.
+
+        Raises:
+            StaleHistoryError: the history has not the length `expected_length`, where that is
+                given: another writer was faster.
         """
 
     def set_system(
