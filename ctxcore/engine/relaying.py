@@ -41,6 +41,7 @@ logger = logging.getLogger(__name__)
 _FIRST_LOOK: Final = 8  # beginnings looked up at once; chosen: more than a turn adds
 _MOST_LOOKED: Final = 500  # chosen: few statements for a long new conversation
 _TRIES: Final = 3  # chosen: requests of one conversation rarely overtake each other twice
+_PATIENCE_SECONDS: Final = 20.0  # chosen: longer than a compaction takes that quotes
 _TITLE_CHARS: Final = 80  # chosen: a line
 # A proxy offers the model no tools of its own: nobody would run them.
 _OVERRIDES: Final[JsonObject] = {"offers_expand": False, "offers_recall": False}
@@ -186,19 +187,30 @@ class Relay:
         raise AssertionError("nobody else adds to a new session")
 
     def _fitted(self, relayed: Relayed) -> Relayed:
-        services, target = self._services, relayed.target
+        services, target = self._services, self._settled(relayed.target)
         with services.slots:
             all_rules = target.call.policy.check_at in ("before_send", "before_message")
             trigger = self._automatic.due(target, all_rules=all_rules)
         if trigger is not None:
             for event in self._automatic.run(target, trigger):
                 logger.debug("before a request %s session=%s", event, relayed.session_id)
-            target = services.renew(target)
+            target = self._settled(services.renew(target))
         with services.slots:
             context = build_context(target.view, target.call, target.record)
             if context.recalls != target.call.recalls:
                 services.store.set_recalls(target.session.id, context.recalls)
         return replace(relayed, target=target, context=context)
+
+    def _settled(self, target: CallTarget) -> CallTarget:
+        """`target` behind the compaction that the last answer began.
+
+        Agents send the next request at once. One that did not wait would be cut to its window now,
+        and the prompt cache would be lost twice.
+        """
+        if not self._services.queue.is_busy(target.session.id):
+            return target
+        self._services.queue.wait(target.session.id, _PATIENCE_SECONDS)
+        return self._services.renew(target)
 
     def _find(self, digests: Sequence[str], request: RelayedRequest) -> _Place | None:
         """The session with the longest beginning of the request that any has."""

@@ -18,7 +18,6 @@ from litellm.integrations.custom_logger import CustomLogger
 from ctxcore.engine.asynchronous import run_in_thread
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.relaying import Relayed, RelayedReply, RelayedRequest
-from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.integrations.litellm_proxy.answers import read_reply
 from ctxcore.integrations.litellm_proxy.bodies import read_body
 from ctxcore.integrations.litellm_proxy.callers import Caller, caller_of, name_of_session
@@ -175,9 +174,7 @@ class _Engines:
         engine = self._engines.get(user_id)
         if engine is None:
             store = self._opened()
-            engine = ContextEngine(
-                store, user_id=user_id, gateway=LiteLLMGateway(), layers=self._layers
-            )
+            engine = ContextEngine(store, user_id=user_id, layers=self._layers)
             self._engines.put(user_id, engine)
         return engine
 

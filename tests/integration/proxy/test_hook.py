@@ -66,9 +66,7 @@ class Client:
         assert data == before  # what came is never written to
         sent = data if found is None else found
         self.sent.append(sent[self.part])
-        headers = asyncio.run(
-            self.hook.async_post_call_response_headers_hook(data, self.key, None)
-        )
+        headers = asyncio.run(self.hook.async_post_call_response_headers_hook(data, self.key, None))
         self.session_ids.append((headers or {}).get("x-ctxcore-session", ""))
         return sent
 
