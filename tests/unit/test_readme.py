@@ -34,6 +34,7 @@ PAGES = (
     "docs/formats/other-agents.md",
     "docs/how-it-works.md",
     "docs/integrations/langchain.md",
+    "docs/integrations/litellm-proxy.md",
     "docs/integrations/pydantic-ai.md",
     "docs/models.md",
     "docs/sessions.md",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from benchmarks.statements import statements_run
 from ctxcore import ContextEngine, open_store
 from ctxcore.integrations.litellm_proxy import ContextHook
 from ctxcore.store.protocol import SessionStore
@@ -398,11 +402,42 @@ def test_what_is_no_whole_conversation_is_left_alone(
     assert store.count_sessions() == 0
 
 
-def test_purging_a_session_empties_the_index(store: SessionStore) -> None:
+def statements_of_turn(client: Client, number: int) -> int:
+    """The statements of one turn, after one that fills the caches."""
+    client.turn(f"question {number}", f"answer {number}")
+    with statements_run() as seen:
+        client.turn(f"question {number + 1}", f"answer {number + 1}")
+    return len(seen)
+
+
+def test_a_turn_takes_the_same_statements_however_much_there_is(store: SessionStore) -> None:
     client = Client(store)
+    few = statements_of_turn(client, 0)
+    for number in range(60):
+        other = Client(store)
+        other.hook = client.hook
+        other.turn(f"another {number}", "Yes.")
+    for number in range(150):
+        said = {"role": "assistant" if number % 2 else "user", "content": f"word {number}"}
+        client.said.append(said)
+    client.turn("question", "answer")
+    many = statements_of_turn(client, 900)
+
+    assert len(client.engine.sessions()) == 61
+    assert many <= few + 2  # a checkpoint of the rules, and another for a long history
+
+
+def test_purging_a_session_empties_the_index(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path / 'own.db'}")
+    client, other = Client(store), Client(store)
     client.turn("hello", "Hi.")
+    other.turn("another", "Yes.")
     client.engine.purge(client.session_ids[0])
+    with closing(sqlite3.connect(tmp_path / "own.db")) as database:
+        [[left]] = database.execute("SELECT count(*) FROM setting WHERE name LIKE 'relayed:%'")
     client.turn("and?", "Yes.")
 
+    assert left == 2  # those of the other session
     assert client.session_ids[0] != client.session_ids[1]
     assert said_in(store, client.session_ids[1]) == ["hello", "Hi.", "and?", "Yes."]
+    store.close()
