@@ -33,6 +33,7 @@ MEASURED: Final = 9  # turns
 TURNS: Final = 60
 WINDOW: Final = 30_000  # tokens; chosen: a conversation of sixty turns fills it several times
 KEY: Final = SimpleNamespace(key_alias=None, user_id=None)
+NO_ANSWER: Final[dict[str, Any]] = {"choices": []}  # the next request brings it
 NOW: Final = datetime(2026, 3, 2, tzinfo=UTC)
 
 
@@ -72,12 +73,12 @@ class Proxy:
     def send(self, messages: list[Message]) -> list[Message]:
         """What is sent on in place of `messages`, with the answer reported."""
         number = str(next(self._numbers))
-        data = {"model": MODEL, "messages": messages, "litellm_call_id": number, "max_tokens": 100}
+        data: dict[str, Any] = {"model": MODEL, "messages": messages, "litellm_call_id": number}
         found = asyncio.run(self.hook.async_pre_call_hook(KEY, None, data, "anthropic_messages"))
         report = {"litellm_call_id": number}
-        answer = {"choices": []}
-        asyncio.run(self.hook.async_log_success_event(report, answer, NOW, NOW))
-        return (found or data)["messages"]
+        asyncio.run(self.hook.async_log_success_event(report, NO_ANSWER, NOW, NOW))
+        sent: list[Message] = (found or data)["messages"]
+        return sent
 
 
 def latency(length: int) -> tuple[str, ...]:
@@ -98,7 +99,7 @@ def latency(length: int) -> tuple[str, ...]:
             asyncio.run(proxy.hook.async_pre_call_hook(KEY, None, data, "anthropic_messages"))
             before = time.process_time()
             report = {"litellm_call_id": number}
-            asyncio.run(proxy.hook.async_log_success_event(report, {"choices": []}, NOW, NOW))
+            asyncio.run(proxy.hook.async_log_success_event(report, NO_ANSWER, NOW, NOW))
             after = time.process_time()
             if not turn:
                 first = before - parsed

@@ -22,7 +22,7 @@ import pytest
 from ctxcore import ContextEngine, open_store
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CallInfo, Scope
-from tests.scripted_upstream import Body, Upstream, scripted_upstream
+from tests.scripted_upstream import Body, Say, Upstream, scripted_upstream
 
 pytestmark = [pytest.mark.proxy, pytest.mark.xdist_group("proxy")]
 
@@ -33,9 +33,7 @@ model_list:
     litellm_params: {{model: openai/gpt-4o, api_base: {url}/v1, api_key: none}}
   - model_name: claude
     litellm_params: {{model: anthropic/claude-sonnet-4-5, api_base: {url}, api_key: none}}
-litellm_settings:
-  num_retries: 0
-  callbacks: ctxcore.integrations.litellm_proxy.ctxcore_hook
+{documented}  num_retries: 0
 general_settings:
   custom_auth: own_auth.authenticate
 """
@@ -82,26 +80,41 @@ def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     database = f"sqlite:///{folder / 'ctxcore.db'}"
     store = open_store(database)
     with scripted_upstream() as upstream:
-        (folder / "config.yaml").write_text(CONFIG.format(url=upstream.url))
+        (folder / "config.yaml").write_text(
+            CONFIG.format(url=upstream.url, documented=_documented())
+        )
         (folder / "own_auth.py").write_text(AUTH)
         with _running(folder, database) as url:
             yield Proxy(url, upstream, store)
     store.close()
 
 
+def _saying(text: str) -> Say:
+    return lambda _: text
+
+
+def _documented() -> str:
+    """The lines that the documentation tells to write."""
+    page = Path(__file__).parents[3] / "docs" / "integrations" / "litellm-proxy.md"
+    return page.read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+
+
 class _running:
     """Runs the proxy while the block does."""
 
-    def __init__(self, folder: Path, database: str) -> None:
+    def __init__(
+        self, folder: Path, database: str, *, config: Path | None = None, key: str = ""
+    ) -> None:
         self._folder, self._database = folder, database
+        self._config, self._key = config or folder / "config.yaml", key or f"sk-{token_hex(32)}"
 
     def __enter__(self) -> str:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         self._log = (self._folder / "log").open("w")
-        own = {"CTXCORE_DATABASE_URL": self._database, "LITELLM_MASTER_KEY": f"sk-{token_hex(32)}"}
-        command = [str(Path(sys.executable).with_name("litellm")), "--config", "config.yaml"]
+        own = {"CTXCORE_DATABASE_URL": self._database, "LITELLM_MASTER_KEY": self._key}
+        command = [str(Path(sys.executable).with_name("litellm")), "--config", str(self._config)]
         self._process = subprocess.Popen(
             [*command, "--host", "127.0.0.1", "--port", str(port)],
             cwd=self._folder,
@@ -141,7 +154,7 @@ def _assistant(text: str) -> Body:
 
 
 MARKED = {"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}
-ROUTES = {
+ROUTES: dict[str, tuple[str, str, Body]] = {
     "/v1/chat/completions": ("gpt", "messages", {}),
     "/v1/messages": ("claude", "messages", {"system": [MARKED], "max_tokens": 100}),
     "/v1/responses": ("gpt", "input", {"instructions": "Be brief."}),
@@ -157,7 +170,7 @@ def test_turns_of_each_route_are_one_session(proxy: Proxy, path: str, stream: bo
     sessions = []
     for turn in range(3):
         answer = f"It is warm, day {turn}."
-        proxy.upstream.say = lambda body, answer=answer: answer
+        proxy.upstream.say = _saying(answer)
         body = {"model": model, part: said, "stream": stream, **beside}
         text, session_id = proxy.send(path, body, session=name)
         sessions.append(session_id)
@@ -220,6 +233,27 @@ def test_a_long_conversation_fits_and_keeps_its_beginning(proxy: Proxy, path: st
     assert len(json.dumps(sent[-1])) < len(json.dumps(said)) / 2
     assert sent[-1][-1] == said[-2]
     assert all(call.error is None for call in proxy.store.calls(session_id))
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    """With the configuration beside it and no provider."""
+    example = Path(__file__).parents[3] / "examples" / "litellm_proxy"
+    key, database = f"sk-{token_hex(32)}", f"sqlite:///{tmp_path / 'own.db'}"
+    with _running(tmp_path, database, config=example / "config.yaml", key=key) as url:
+        said = subprocess.run(
+            [sys.executable, example / "talk.py"],
+            env={**os.environ, "PROXY_URL": url, "LITELLM_MASTER_KEY": key},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    store = open_store(database)
+    [session] = store.list_sessions("local")
+    assert [info.message.text for info in store.messages(session.id)][::2] == [
+        f"Delivery {turn} has {turn * 17} crates." for turn in range(3)
+    ]
+    assert said.stdout.splitlines()[-1] == f"turn 3 of session {session.id}: Noted."
+    store.close()
 
 
 def test_a_failure_upstream_is_recorded(proxy: Proxy) -> None:
