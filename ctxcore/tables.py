@@ -555,6 +555,22 @@ class JobSessionRow(Row, table=True):
     session_id: str = Field(primary_key=True, sa_type=Text)
 
 
+class RequestPrefixRow(Row, table=True):
+    """Where a request that was made outside begins: it tells which session the next one goes on."""
+
+    __tablename__: ClassVar[str] = "request_prefix"
+    __table_args__ = (
+        ForeignKeyConstraint(["user_id"], ["user.id"]),
+        _in_session(),
+        Index("ix_request_prefix_session", "session_id"),
+    )
+
+    user_id: str = Field(primary_key=True, sa_type=Text)
+    digest: str = Field(primary_key=True, sa_type=Text)
+    """Of all messages up to here."""
+    session_id: str = Field(sa_type=Text)
+
+
 class LeaseRow(Row, table=True):
     __tablename__: ClassVar[str] = "lease"
 
@@ -587,4 +603,5 @@ ALERT = _table(AlertRow)
 SETTING = _table(SettingRow)
 JOB = _table(JobRow)
 JOB_SESSION = _table(JobSessionRow)
+REQUEST_PREFIX = _table(RequestPrefixRow)
 LEASE = _table(LeaseRow)

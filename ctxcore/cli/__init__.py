@@ -22,6 +22,7 @@ from ctxcore.cli.formats import run_formats
 from ctxcore.cli.health import run_health
 from ctxcore.cli.importing import run_import as run_import_files
 from ctxcore.cli.inspecting import run_inspect
+from ctxcore.cli.mcp import run_mcp
 from ctxcore.cli.output import print_error
 from ctxcore.cli.policies import run_fields, run_show
 from ctxcore.cli.policy_files import run_export, run_import
@@ -68,6 +69,7 @@ def _main(
 
 
 app.command("serve")(run_serve)
+app.command("mcp")(run_mcp)
 app.command("inspect")(run_inspect)
 app.command("autopsy")(run_autopsy)
 app.command("fit")(run_fit)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.recipes import Recipe
+from ctxcore.compaction.for_one_call import OneCall
 from ctxcore.compaction.triggers import measure
 from ctxcore.engine.cache_breaks import with_break, with_front
 from ctxcore.engine.errors import TurnStateError
@@ -31,7 +31,7 @@ from ctxcore.engine.sending import reply_limit, stream_reply, with_own_price
 from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
 from ctxcore.engine.signals import record_signals
 from ctxcore.errors import ContextError
-from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest, ModelUsage
+from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest
 from ctxcore.messages.values import JsonObject, Media
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.storage_problems import TurnProblem
@@ -144,73 +144,64 @@ class Calls:
         *,
         seq: int | None = None,
     ) -> CallInfo | None:
-        """Stores a call; returns the one before it."""
-        recipe = to_recipe(context, sent, running.one_call)
-        outcome = CallOutcome(turn_id=running.id, seq=seq, error=error)
-        if reply is not None:
-            outcome = replace(
-                outcome, usage=reply.usage, cost=reply.cost, seconds=reply.latency_seconds
-            )
-        return record_call(self._services, running.target, context, recipe, outcome)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallOutcome:
-    """What became of a call."""
-
-    turn_id: str | None = None
-    seq: int | None = None
-    """The message that answered."""
-    usage: ModelUsage | None = None
-    """None where there was no answer."""
-    cost: float | None = None
-    seconds: float | None = None
-    error: Reason | None = None
+        """Stores a call of the turn; returns the one before it."""
+        return record_call(
+            self._services,
+            running.target,
+            context,
+            sent,
+            reply,
+            error,
+            seq=seq,
+            turn_id=running.id,
+            one_call=running.one_call,
+        )
 
 
 def record_call(
     services: EngineServices,
     target: CallTarget,
     context: Context,
-    recipe: Recipe,
-    outcome: CallOutcome,
+    sent: ModelRequest,
+    reply: ModelReply | None,
+    error: Reason | None,
+    *,
+    seq: int | None = None,
+    turn_id: str | None = None,
+    one_call: OneCall | None = None,
 ) -> CallInfo | None:
-    """Stores a call that sent `context`; returns the one before it."""
-    usage = outcome.usage
+    """Stores a call; returns the one before it."""
+    recipe = to_recipe(context, sent, one_call)
     info = CallInfo(
         id=services.new_id(),
         session_id=target.session.id,
         created_at=services.clock(),
         purpose="answer",
-        turn_id=outcome.turn_id,
+        turn_id=turn_id,
         model=target.model,
         policy_version_id=target.effective.version_id,
         compaction_id=target.active.id if target.active else None,
-        seq=outcome.seq,
+        seq=seq,
         estimate=context.breakdown.to_dict(),
         runs=context.runs,
-        error=outcome.error,
+        error=error,
         digest=recipe.digest,
         counter_id=target.call.counter.id,
         count_factor=target.factor.value,
-        is_comparable=usage is not None and _is_comparable(target, context),
+        is_comparable=reply is not None and _is_comparable(target, context),
         recipe=recipe.body,
     )
-    if usage is not None:
-        told = {"cost": outcome.cost, "latency_seconds": outcome.seconds, **asdict(usage)}
-        info = replace(info, **told, without_tokens=_without_compaction(target, context))
+    if reply is not None:
+        cost, seconds = reply.cost, reply.latency_seconds
+        info = replace(info, cost=cost, latency_seconds=seconds, **asdict(reply.usage))
+        info = replace(info, without_tokens=_without_compaction(target, context))
     store, before = services.store, None
     try:
         before = store.last_call(target.session.id, info.purpose)
         info = with_break(with_front(info, context, target), before, target.active)
         store.record_calls([info], texts=recipe.texts)
     except StoreError as lost:  # the session may be erased; the result of the call stands
-        logger.warning(
-            "call not recorded session=%s turn=%s error=%s",
-            target.session.id,
-            outcome.turn_id,
-            type(lost).__name__,
-        )
+        logger.warning("call not recorded turn=%s error=%s", turn_id, type(lost).__name__)
     else:
         services.alerts.after_calls(target.session, [info])
     return before

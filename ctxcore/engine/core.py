@@ -54,10 +54,11 @@ from ctxcore.engine.generations import (
 from ctxcore.engine.health import Health, back_up, check_database, health_of
 from ctxcore.engine.imported import ImportedBefore
 from ctxcore.engine.jobs import JobRunner, Jobs, collect
+from ctxcore.engine.outside import OutsideCall, OutsideCalls
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
-from ctxcore.engine.relaying import Relay, Relayed, RelayedReply, RelayedRequest
+from ctxcore.engine.relaying import Relay, Relayed, RelayedRequest
 from ctxcore.engine.reports import Reports
 from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
@@ -70,7 +71,7 @@ from ctxcore.engine.stories import MessageStory, fates_of, fates_work, said_abou
 from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
 from ctxcore.exports.files import ExportedFile
-from ctxcore.gateway.values import Gateway
+from ctxcore.gateway.values import Gateway, ModelReply
 from ctxcore.messages.arguments import checked_system
 from ctxcore.messages.shapes.reading import Given, parse_messages, parse_one
 from ctxcore.messages.values import JsonObject, Message, text_message
@@ -174,12 +175,13 @@ class ContextEngine:
         self._compactions = Compactions(self._services)
         self._automatic = AutomaticCompactions(self._services, self._compactions)
         self._turns = Turns(self._services, self._automatic)
+        self._outside = OutsideCalls(self._services, self._automatic)
         self._exchange = Exchange(self._services)
         self._prompts = SystemPrompts(self._services)
         self._branches = Branches(self._services)
         self._rules = RuleCorrections(self._services)
         self._jobs = Jobs(self._services, job_runner)
-        self._relay = Relay(self._services, self._automatic)
+        self._relay = Relay(self._services, self._outside)
 
     @property
     def store(self) -> SessionStore:
@@ -676,13 +678,15 @@ class ContextEngine:
         """
         return self._relay.begin(request)
 
-    def end_relayed(self, relayed: Relayed, reply: RelayedReply) -> None:
+    def end_relayed(
+        self, relayed: Relayed, reply: ModelReply | None, *, error: Reason | None = None
+    ) -> None:
         """Stores the answer to such a request and records the call.
 
         The answer is left out where the next request was faster: it has the answer itself. Where
         the policy checks after answers or in the background, that begins now, in a thread.
         """
-        self._relay.end(relayed, reply)
+        self._relay.end(relayed, reply, error)
 
     def call_request(self, session_id: str, call_id: str) -> RebuiltRequest:
         """What a past call was sent, made again from the history and the texts stored with it.
@@ -811,6 +815,34 @@ class ContextEngine:
             system=system,
         )
         return self._turns.answer(request, pending, answer)
+
+    def begin_call(
+        self,
+        session_id: str,
+        messages: Given,
+        *,
+        model: str | None = None,
+        tools: Sequence[Mapping[str, object]] | None = None,
+        system: str | None = None,
+    ) -> OutsideCall:
+        """Appends new messages and chooses what to send, for a call that the caller makes itself.
+
+        A compaction that is due before a call is carried out first; where the policy asks for it
+        behind answers, `end_call` begins it in a thread. Where the policy asks a person, the call
+        goes on without one. Send `call.context.messages`, then pass the answer to `end_call`.
+
+        Raises:
+            BudgetError: what must be kept does not fit.
+            MessageError: one of `messages` is not a message; nothing was added.
+        """
+        added = parse_messages(messages)
+        return self._outside.begin(session_id, added, model=model, tools=tools, system=system)
+
+    def end_call(self, call: OutsideCall, reply: ModelReply) -> int:
+        """Appends the answer to a call of `begin_call`, stores its usage; returns its place."""
+        seq = self._outside.end(call, reply)
+        assert seq is not None  # a reply is always appended
+        return seq - 1
 
     def pending(self, session_id: str) -> Pending | None:
         """The compaction that waits for a person's confirmation in a session."""

@@ -625,6 +625,14 @@ class SessionStore(Protocol):
     def delete_jobs(self, *, before: datetime) -> list[str]:
         """Erases the jobs that ended before that time; returns their ids."""
 
+    # requests made outside
+
+    def request_prefixes(self, user_id: str, digests: Collection[str]) -> dict[str, str]:
+        """The ids of the user's sessions whose requests began with messages of these digests."""
+
+    def save_request_prefix(self, session_id: str, digest: str, *, user_id: str) -> None:
+        """Stores how a request of a session began; the same beginning now leads to this session."""
+
     # settings, events and leases
 
     def setting(self, name: str) -> JsonValue:

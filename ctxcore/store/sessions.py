@@ -14,14 +14,12 @@ from sqlalchemy import (
     Connection,
     RowMapping,
     Select,
-    Text,
     bindparam,
     delete,
     exists,
     func,
     insert,
     select,
-    type_coerce,
     update,
 )
 
@@ -36,7 +34,6 @@ from ctxcore.store.values import (
     EVERY_SESSION,
     IMPORTED,
     OWN_ORIGINS,
-    RELAYED,
     SessionConditions,
     SessionFactor,
     SessionFilter,
@@ -370,12 +367,6 @@ def _forget_imports(connection: Connection, session_ids: Sequence[str]) -> None:
             connection.execute(delete(SETTING).where(is_note))
 
 
-def _forget_relayed(connection: Connection, session_id: str) -> None:
-    """Takes an erased session out of the index of conversations that came through a proxy."""
-    names_it = type_coerce(SETTING.c.value, Text).contains(session_id, autoescape=True)
-    connection.execute(delete(SETTING).where(SETTING.c.name.startswith(RELAYED), names_it))
-
-
 def _erase(connection: Connection, session_id: str) -> None:
     connection.execute(index_sql(connection, "erase"), {"session_id": session_id})
     is_its_own = (POLICY.c.scope == "session") & (POLICY.c.owner == session_id)
@@ -383,5 +374,4 @@ def _erase(connection: Connection, session_id: str) -> None:
     connection.execute(delete(LEASE).where(LEASE.c.name == turn_lease(session_id)))
     told = select(JOB_SESSION.c.job_id).where(JOB_SESSION.c.session_id == session_id)
     connection.execute(delete(JOB).where(JOB.c.id.in_(told)))
-    _forget_relayed(connection, session_id)
     connection.execute(delete(SESSION).where(SESSION.c.id == session_id))

@@ -13,6 +13,7 @@ from ctxcore.store.jobs import Jobs
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
 from ctxcore.store.reports import Reports
+from ctxcore.store.request_prefixes import RequestPrefixes
 from ctxcore.store.rule_editing import RuleEditing
 from ctxcore.store.searching import Searching
 from ctxcore.store.sessions import Sessions
@@ -50,6 +51,7 @@ class SqlStore(
     Journal,
     Searching,
     Jobs,
+    RequestPrefixes,
     Upkeep,
 ):
     """A `SessionStore` on a database; safe to share between threads."""

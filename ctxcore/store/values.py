@@ -49,11 +49,6 @@ PROXY = "proxy"
 """The origin of a session whose requests another program sent through a proxy."""
 OWN_ORIGINS = ("chat", "fork", BRANCH, PROXY)
 """The origins of sessions that were made here; all others came from a file."""
-RELAYED: Final = "relayed:"
-"""How the names of settings begin that say which session a conversation is; a digest of it follows.
-
-The value has the `session`.
-"""
 ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 

@@ -1408,6 +1408,21 @@ class TestEventsAndLeases:
 
         assert store.setting("connections") is None
 
+    def test_the_beginning_of_a_request_leads_to_the_latest_session_until_that_is_purged(
+        self, store: SessionStore
+    ) -> None:
+        append(store, user("hello"))
+        store.fork("s", 1, fork_id="f", new_id=ids(), at=LATER)
+        owner = store.session("s").user_id
+        store.save_request_prefix("s", "abc", user_id=owner)
+        store.save_request_prefix("f", "abc", user_id=owner)
+        store.save_request_prefix("s", "def", user_id=owner)
+
+        assert store.request_prefixes(owner, ["abc", "def", "ghi"]) == {"abc": "f", "def": "s"}
+        assert store.request_prefixes("someone else", ["abc"]) == {}
+        store.purge("f")
+        assert store.request_prefixes(owner, ["abc", "def"]) == {"def": "s"}
+
     def test_events_are_kept_in_order(self, store: SessionStore) -> None:
         first = store.record_event("s", "rejected", {"why": "\ud800"}, at=NOON)
         other = store.record_event(None, "started", {}, at=NOON)

@@ -79,6 +79,7 @@ COLUMNS = {
     "job": "id user_id kind spec digest state done total result error created_at lease_until"
     " finished_at",
     "job_session": "job_id session_id",
+    "request_prefix": "user_id digest session_id",
     "lease": "name owner expires_at",
     "setting": "name value",
 }

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from ctxcore.engine.relaying import RelayedReply
 from ctxcore.errors import ContextError
 from ctxcore.gateway.replies import read_usage
+from ctxcore.gateway.values import ModelReply
 from ctxcore.messages.shapes.reading import parse_messages
-from ctxcore.messages.values import Message
+from ctxcore.messages.values import Message, Reasoning
 
 _REDACTED: Final = "redacted-by-litellm"
 """What stands for an answer where the proxy is told to log no messages."""
@@ -18,17 +18,23 @@ _REDACTED: Final = "redacted-by-litellm"
 
 def read_reply(
     details: Mapping[str, Any], response: object, start: datetime, end: datetime
-) -> RelayedReply:
-    """An answer with its usage; without a message where it cannot be read."""
+) -> ModelReply:
+    """An answer with its usage; without words or calls where it cannot be read."""
     payload = details.get("standard_logging_object")
     told = payload if isinstance(payload, Mapping) else {}
     plain = _plain(response) or _plain(told.get("response"))
     cost = told.get("response_cost")
-    return RelayedReply(
-        message=_message(plain),
+    message = _message(plain)
+    return ModelReply(
+        text=message.text if message else "",
+        thoughts=tuple(p for p in message.content if isinstance(p, Reasoning)) if message else (),
+        calls=message.calls if message else (),
+        finish_reason="stop",
         usage=read_usage([_Reported(_usage(plain, told))]),
+        model=str(plain.get("model") or ""),
         cost=float(cost) if isinstance(cost, (int, float)) and cost else None,
-        seconds=max((end - start).total_seconds(), 0.0),
+        latency_seconds=max((end - start).total_seconds(), 0.0),
+        first_token_seconds=None,
     )
 
 

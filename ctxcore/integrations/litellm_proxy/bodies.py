@@ -111,7 +111,7 @@ def read_body(call_type: str, data: Mapping[str, object]) -> Body | None:
     if route is None or any(data.get(key) for key in route.elsewhere):
         return None
     listed = data.get(route.messages)
-    if isinstance(listed, str) and listed:
+    if isinstance(listed, str) and listed and route is _RESPONSES:
         listed = [{"role": "user", "content": listed}]
     if not isinstance(listed, list) or not listed:
         return None

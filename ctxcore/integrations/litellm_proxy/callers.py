@@ -45,8 +45,12 @@ def name_of_session(data: Mapping[str, Any], header: str) -> str:
 
 
 def _named(values: object, key: str) -> str:
-    found = values.get(key) if isinstance(values, Mapping) else None
-    return found if isinstance(found, str) else ""
+    found = values.items() if isinstance(values, Mapping) else ()
+    return next((one for name, one in found if _is_name(name, key) and isinstance(one, str)), "")
+
+
+def _is_name(name: object, key: str) -> bool:
+    return isinstance(name, str) and name.lower() == key  # headers have any case
 
 
 def _text(key: object, name: str) -> str:

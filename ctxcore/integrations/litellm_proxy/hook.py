@@ -17,12 +17,14 @@ from litellm.integrations.custom_logger import CustomLogger
 
 from ctxcore.engine.asynchronous import run_in_thread
 from ctxcore.engine.core import ContextEngine
-from ctxcore.engine.relaying import Relayed, RelayedReply, RelayedRequest
+from ctxcore.engine.relaying import Relayed, RelayedRequest
+from ctxcore.gateway.values import ModelReply
 from ctxcore.integrations.litellm_proxy.answers import read_reply
 from ctxcore.integrations.litellm_proxy.bodies import read_body
 from ctxcore.integrations.litellm_proxy.callers import Caller, caller_of, name_of_session
 from ctxcore.policy.layers import Layer
 from ctxcore.reasons.codes import CallCode
+from ctxcore.reasons.values import Reason
 from ctxcore.settings.loading import load_layers
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.sql import open_store
@@ -79,7 +81,7 @@ class ContextHook(CustomLogger):
         relayed = self._open.pop(request_data.get("litellm_call_id"))
         if relayed is not None:
             error = CallCode.REFUSED_THERE(error=type(original_exception).__name__)
-            await self._end(relayed, RelayedReply(error=error))
+            await self._end(relayed, None, error)
 
     async def async_post_call_response_headers_hook(
         self,
@@ -114,10 +116,12 @@ class ContextHook(CustomLogger):
         fitted = body.fitted(relayed.context, relayed.offset)
         return None if fitted is None else {**data, body.route.messages: fitted}
 
-    async def _end(self, relayed: Relayed, reply: RelayedReply) -> None:
+    async def _end(
+        self, relayed: Relayed, reply: ModelReply | None, error: Reason | None = None
+    ) -> None:
         engine = self._engines.of_user(relayed.target.session.user_id)
         try:
-            await run_in_thread(lambda: engine.end_relayed(relayed, reply))
+            await run_in_thread(lambda: engine.end_relayed(relayed, reply, error=error))
         except Exception:
             logger.exception("a call is not recorded session=%s", relayed.session_id)
 
