@@ -18,6 +18,7 @@ from ctxcore.engine.jobs import JobRunner
 from ctxcore.errors import ConfigurationError
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.local.status import LOCAL_MODEL
+from ctxcore.integrations.telemetry import instrument_if_asked
 from ctxcore.litellm_loading import load_litellm
 from ctxcore.plugins import Plugin, load_plugins
 from ctxcore.policy.layers import Layer
@@ -122,6 +123,7 @@ def _engine(user: str) -> ContextEngine:
         layers=_layers(),
         job_runner=_job_runner(),
     )
+    instrument_if_asked(found)
     found.user()
     demos.prepare_readers()
     with _seeding:

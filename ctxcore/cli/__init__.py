@@ -13,6 +13,7 @@ import typer
 from ctxcore import __version__
 from ctxcore.cli.alerts import run_alerts
 from ctxcore.cli.autopsying import run_autopsy
+from ctxcore.cli.checking import run_check
 from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
@@ -76,6 +77,7 @@ app.command("fit")(run_fit)
 app.command("compact")(run_compact)
 app.command("compare")(run_compare)
 app.command("replay")(run_replay)
+app.command("check")(run_check)
 app.command("compress")(run_compress)
 app.command("formats")(run_formats)
 app.command("import")(run_import_files)

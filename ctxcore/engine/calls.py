@@ -6,12 +6,14 @@ Log lines hold ids and numbers only, no message texts (`dual-threshold` design, 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import asdict, replace
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.for_one_call import OneCall
 from ctxcore.compaction.triggers import measure
 from ctxcore.engine.cache_breaks import with_break, with_front
@@ -57,7 +59,7 @@ class Calls:
         target = running.target
         with self._services.slots:
             record = running.one_call.record if running.one_call else target.record
-            context = build_context(target.view, target.call, record)
+            context = built_context(self._services, target, record)
             if context.recalls != target.call.recalls:
                 self._services.store.set_recalls(target.session.id, context.recalls)
         running.knowledge_sent = context.breakdown.knowledge
@@ -158,6 +160,17 @@ class Calls:
         )
 
 
+def built_context(
+    services: EngineServices, target: CallTarget, record: Compaction | None
+) -> Context:
+    """The context of a call that is about to be made; whoever watches is told."""
+    begun = time.perf_counter()
+    context = build_context(target.view, target.call, record)
+    seconds = time.perf_counter() - begun
+    services.watchers.tell(lambda one: one.on_context(target.session.id, context, seconds))
+    return context
+
+
 def record_call(
     services: EngineServices,
     target: CallTarget,
@@ -204,6 +217,7 @@ def record_call(
         logger.warning("call not recorded turn=%s error=%s", turn_id, type(lost).__name__)
     else:
         services.alerts.after_calls(target.session, [info])
+    services.watchers.tell(lambda one: one.on_call(info))
     return before
 
 

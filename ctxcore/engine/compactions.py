@@ -144,6 +144,7 @@ class Compactions:
             "summary": record.summary,
             "rounds_folded": proposal.plan.turns_folded if proposal.plan else 0,
             "messages_folded": len(proposal.folded),
+            "facts_lost": len(record.facts_lost or ()),
             "failed": proposal.outcome.failed,
             **_account(proposal),
         }

@@ -70,6 +70,7 @@ from ctxcore.engine.stories import JOB_KIND as FATES
 from ctxcore.engine.stories import MessageStory, fates_of, fates_work, said_about, story_of
 from ctxcore.engine.tools import original_text
 from ctxcore.engine.turns import Turns
+from ctxcore.engine.watching import Watcher
 from ctxcore.exports.files import ExportedFile
 from ctxcore.gateway.values import Gateway, ModelReply
 from ctxcore.messages.arguments import checked_system
@@ -860,6 +861,19 @@ class ContextEngine:
         It is called in the thread of the event; the returned function ends the subscription.
         """
         return self._services.journal.subscribe(listener)
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Tells `watcher` of every context, call and event of this engine from now on.
+
+        It is called in the thread of what happens; the returned function ends this.
+        """
+        ends = (self._services.watchers.add(watcher), self.subscribe(watcher.on_event))
+
+        def end() -> None:
+            for one in ends:
+                one()
+
+        return end
 
     def wait(self, session_id: str | None = None, timeout_seconds: float | None = None) -> bool:
         """Waits for background compactions of a session, or of all; False if time ran out."""

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ctxcore.assembly.building import build_context
 from ctxcore.assembly.context import Context
 from ctxcore.engine.automatic import AutomaticCompactions
-from ctxcore.engine.calls import record_call
+from ctxcore.engine.calls import built_context, record_call
 from ctxcore.engine.sending import with_own_price
 from ctxcore.engine.services import CallTarget, EngineServices, to_definitions
 from ctxcore.engine.signals import record_signals
@@ -105,7 +104,7 @@ class OutsideCalls:
                 logger.debug("before a call %s session=%s", event, target.session.id)
             target = self._settled(services.renew(target))
         with services.slots:
-            context = build_context(target.view, target.call, target.record)
+            context = built_context(services, target, target.record)
             if context.recalls != target.call.recalls:
                 services.store.set_recalls(target.session.id, context.recalls)
         return OutsideCall(target=target, context=context)

@@ -27,6 +27,7 @@ from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import EventJournal
 from ctxcore.engine.factors import factor_of, hold_factor
 from ctxcore.engine.policies import EffectivePolicy, ModelCatalog, merge_layers
+from ctxcore.engine.watching import Watchers
 from ctxcore.gateway.values import Connection, Gateway
 from ctxcore.messages.arguments import checked_knowledge, checked_system, checked_tools
 from ctxcore.messages.canonical import ordered_at, parse_canonical, printable_json
@@ -124,6 +125,8 @@ class EngineServices:
     """Asked before a compaction, unless the turn's caller gives another function."""
     layers: tuple[Layer, ...] = ()
     """The policy layers of file and environment, widest first; stored ones are narrower."""
+    watchers: Watchers = field(default_factory=Watchers)
+    """Told of contexts and calls, e.g. by telemetry."""
     slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(BUSY_THREADS))
     """Held while a turn computes, never while it waits: only one thread runs at a time, so many
     computing turns would starve the others, e.g. an event loop."""

@@ -337,6 +337,20 @@ class LossVerdictCode(Code):
     GONE = "loss_verdict.gone", "{gone} of {needed} things needed later are gone"
 
 
+class BreachCode(Code):
+    """Why a recorded conversation fails a check under a policy."""
+
+    REFUSED = "breach.refused", "{calls} of {of} calls could not be made: too large, or not legal"
+    RULE_LOST = "breach.rule_lost", "message {at}: the rule {text!r} is lost at message {lost_at}"
+    FACTS_LOST = (
+        "breach.facts_lost",
+        "{lost} facts are lost that the conversation uses later, {most} are allowed: {facts}",
+    )
+    COST = "breach.cost", "it costs {cost}, {most} is allowed"
+    COST_UNKNOWN = "breach.cost_unknown", "its cost is not known, since the model has no price"
+    REUSE = "breach.reuse", "the prompt cache can reuse {share}, at least {least} is asked for"
+
+
 class NoticeCode(Code):
     """Notices about a state that was passed with other messages than before."""
 

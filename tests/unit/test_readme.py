@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ctxcore.assembly.rules.registry import RULES
 from ctxcore.formats.reading import FORMATS
@@ -35,6 +36,7 @@ PAGES = (
     "docs/how-it-works.md",
     "docs/integrations/langchain.md",
     "docs/integrations/litellm-proxy.md",
+    "docs/integrations/opentelemetry.md",
     "docs/integrations/pydantic-ai.md",
     "docs/models.md",
     "docs/sessions.md",
@@ -64,7 +66,7 @@ def examples(page: str) -> list[tuple[str, str]]:
 
 def commands() -> list[tuple[str, str]]:
     """Each command line of the README and the page of commands with its output."""
-    pages = ("README.md", "docs/autopsy.md", "docs/command-line.md")
+    pages = ("README.md", "docs/autopsy.md", "docs/checks.md", "docs/command-line.md")
     found = [block for page in pages for block in blocks(page)]
     shown = [text for language, text in found if language == "console"]
     return [(line.removeprefix("$ "), rest) for line, _, rest in (t.partition("\n") for t in shown)]
@@ -142,8 +144,9 @@ EXAMPLES = sorted(
 def test_an_example_runs(example: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
 
+    program = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
     done = subprocess.run(
-        [sys.executable, example],
+        [sys.executable, *(program if example.name.startswith("test_") else ()), example],
         env=environment,
         capture_output=True,
         encoding="utf-8",
@@ -153,6 +156,13 @@ def test_an_example_runs(example: Path) -> None:
 
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/**/*.md")), ids=lambda page: page.stem)
+def test_the_yaml_of_a_page_is_yaml(page: Path) -> None:
+    found = [text for language, text in blocks(str(page)) if language == "yaml"]
+
+    assert all(yaml.safe_load(text) for text in found)
 
 
 def test_the_readme_has_examples_and_commands() -> None:

@@ -22,6 +22,7 @@ from ctxcore.gateway.values import ModelReply
 from ctxcore.integrations.litellm_proxy.answers import read_reply
 from ctxcore.integrations.litellm_proxy.bodies import read_body
 from ctxcore.integrations.litellm_proxy.callers import Caller, caller_of, name_of_session
+from ctxcore.integrations.telemetry import instrument_if_asked
 from ctxcore.policy.layers import Layer
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.values import Reason
@@ -179,6 +180,7 @@ class _Engines:
         if engine is None:
             store = self._opened()
             engine = ContextEngine(store, user_id=user_id, layers=self._layers)
+            instrument_if_asked(engine)
             self._engines.put(user_id, engine)
         return engine
 
