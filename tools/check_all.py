@@ -26,6 +26,7 @@ Command: TypeAlias = tuple[str, ...]
 Version: TypeAlias = tuple[int, int]
 
 PYTEST: Command = ("-m", "pytest", "-n", "auto", "-p", "no:cacheprovider")
+PYTEST_PACKAGES = ("hypothesis", "pytest", "pytest-randomly", "pytest-xdist")
 # The rest needs a browser, or asks the same of every version.
 ON_OTHERS: Command = (*PYTEST, "tests/unit", "tests/integration")
 
@@ -76,6 +77,7 @@ def parts(setting: Setting) -> list[Part]:
             commands=((*own, *PYTEST, "tests/property"),),
             variables={"HYPOTHESIS_PROFILE": "thorough"},
         ),
+        _proxy(setting),
         _postgres(setting),
     ]
 
@@ -113,6 +115,25 @@ def _in_environment(
     make = (*setting.uv, "venv", "--quiet", "--python", setting.pythons[version], str(folder))
     installs = tuple((*install, *what) for what in (*installed, weights))
     return Part(name=name, commands=(make, *installs, (python, *ON_OTHERS)))
+
+
+def _proxy(setting: Setting) -> Part:
+    """The tests of LiteLLM Proxy, whose versions exclude those of the dashboard."""
+    folder = setting.folder / "proxy"
+    python = str(folder / "bin" / "python")
+    make = (*setting.uv, "venv", "--quiet", "--python", setting.own[0], str(folder))
+    install = (*setting.uv, "pip", "install", "--quiet", "--python", python)
+    needed = ("--editable", ".[proxy]", *PYTEST_PACKAGES)
+    tests = (
+        python,
+        *PYTEST[:2],
+        "-p",
+        "no:cacheprovider",
+        "-m",
+        "proxy",
+        "tests/integration/proxy",
+    )
+    return Part(name="proxy", commands=(make, (*install, *needed), tests))
 
 
 def _postgres(setting: Setting) -> Part:

@@ -6,6 +6,7 @@ confirmation waits for a person's answer and changes nothing without one.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Literal, TypeAlias
@@ -37,6 +38,8 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import to_json
 from ctxcore.store.errors import LeaseTakenError
+
+logger = logging.getLogger(__name__)
 
 Outcome: TypeAlias = Literal["done", "waiting", "new_session"]
 """Whether the turn continues, waits for a person, or continues in a new session."""
@@ -102,6 +105,21 @@ class AutomaticCompactions:
         yield CompactionStarted(trigger=trigger)
         yield self._carry_out(target, trigger, answer or "compact", is_refused=is_refused)
         return "done"
+
+    def check_later(self, target: CallTarget) -> None:
+        """Checks the rules in the background once a turn is over, where the policy wants that."""
+        if target.call.policy.check_at not in ("background", "after_answer"):
+            return
+
+        def check() -> None:
+            with self._services.slots:
+                renewed = self._services.renew(target)
+                trigger = self.due(renewed)
+            if trigger is not None:
+                for event in self.run(renewed, trigger):
+                    logger.debug("background %s session=%s", event, target.session.id)
+
+        self._services.queue.submit(target.session.id, check)
 
     def for_one_call(self, target: CallTarget, before: OneCall | None) -> OneCall | None:
         """What knowledge makes the next call do; None where no rule asks because of it.

@@ -58,6 +58,7 @@ from ctxcore.engine.outside import OutsideCall, OutsideCalls
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
+from ctxcore.engine.relaying import Relay, Relayed, RelayedRequest
 from ctxcore.engine.reports import Reports
 from ctxcore.engine.request_changes import RequestChanges, compare_requests
 from ctxcore.engine.requests import RebuiltRequest, rebuilt_request
@@ -181,6 +182,7 @@ class ContextEngine:
         self._branches = Branches(self._services)
         self._rules = RuleCorrections(self._services)
         self._jobs = Jobs(self._services, job_runner)
+        self._relay = Relay(self._services, self._outside)
 
     @property
     def store(self) -> SessionStore:
@@ -663,6 +665,30 @@ class ContextEngine:
         warnings.warn("use call_target()", DeprecationWarning, stacklevel=2)
         return self.call_target(session_id, model=model)
 
+    def begin_relayed(self, request: RelayedRequest) -> Relayed:
+        """Joins a request that another program sends itself to a session, and fits it.
+
+        It joins the session whose messages it begins with, among those of the same name; a session
+        that went on otherwise is forked there, and where none is known a new one begins. What is
+        new is added to the session, which is compacted first where its policy says so before a
+        call. Finding it takes statements for the new messages only. What fails once the request is
+        in its session is `problem` of the result, which has no context then.
+
+        Raises:
+            StoreError: the request could not be added.
+        """
+        return self._relay.begin(request)
+
+    def end_relayed(
+        self, relayed: Relayed, reply: ModelReply | None, *, error: Reason | None = None
+    ) -> None:
+        """Stores the answer to such a request and records the call.
+
+        The answer is left out where the next request was faster: it has the answer itself. Where
+        the policy checks after answers or in the background, that begins now, in a thread.
+        """
+        self._relay.end(relayed, reply, error)
+
     def call_request(self, session_id: str, call_id: str) -> RebuiltRequest:
         """What a past call was sent, made again from the history and the texts stored with it.
 
@@ -802,8 +828,9 @@ class ContextEngine:
     ) -> OutsideCall:
         """Appends new messages and chooses what to send, for a call that the caller makes itself.
 
-        A compaction that is due is carried out first; where the policy asks a person, the call goes
-        on without one. Send `call.context.messages`, then pass the answer to `end_call`.
+        A compaction that is due before a call is carried out first; where the policy asks for it
+        behind answers, `end_call` begins it in a thread. Where the policy asks a person, the call
+        goes on without one. Send `call.context.messages`, then pass the answer to `end_call`.
 
         Raises:
             BudgetError: what must be kept does not fit.
@@ -820,7 +847,7 @@ class ContextEngine:
 
     @property
     def outside_calls(self) -> OutsideCalls:
-        """Calls that others make, for programs that pass requests on."""
+        """Calls that others make, for programs that keep sessions of a framework."""
         return self._outside
 
     def pending(self, session_id: str) -> Pending | None:
@@ -1356,6 +1383,8 @@ class ContextEngine:
     aanswer = async_iterator_twin(answer)
     abegin_call = async_twin(begin_call)
     aend_call = async_twin(end_call)
+    abegin_relayed = async_twin(begin_relayed)
+    aend_relayed = async_twin(end_relayed)
     apending = async_twin(pending)
     astate = async_twin(state)
     ainterrupt_stale_turns = async_twin(interrupt_stale_turns)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Final
 
 from ctxcore.assembly.context import Context
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.calls import built_context, record_call
 from ctxcore.engine.sending import with_own_price
-from ctxcore.engine.services import CallTarget, EngineServices
+from ctxcore.engine.services import CallTarget, EngineServices, to_definitions
+from ctxcore.engine.signals import record_signals
 from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage
-from ctxcore.messages.shapes.values import PassedMessages
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import SessionNotFoundError
 from ctxcore.store.values import PROXY, CallInfo, SessionInfo
 
+logger = logging.getLogger(__name__)
+
 # The caller answers no tool of ours, and nobody waits to be asked.
 _NO_OWN_TOOLS: JsonObject = {"offers_expand": False, "offers_recall": False}
+_PATIENCE_SECONDS: Final = 20.0  # chosen: longer than a compaction takes that quotes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,9 +46,14 @@ class OutsideCalls:
         self._services = services
         self._automatic = automatic
 
-    def create_session(self, *, title: str, model: str | None) -> SessionInfo:
+    def create_session(
+        self, *, title: str, model: str | None, tools: Sequence[Mapping[str, object]] = ()
+    ) -> SessionInfo:
         """Creates an empty session for calls of others."""
-        return self._services.create_session(title=title, model=model, origin=PROXY)
+        definitions = to_definitions(tools)
+        return self._services.create_session(
+            title=title, model=model, origin=PROXY, tools=definitions
+        )
 
     def open_session(self, session_id: str, *, origin: str) -> SessionInfo:
         """The session of this id, which a framework chose; made where there is none.
@@ -80,40 +90,115 @@ class OutsideCalls:
         model: str | None = None,
         tools: Sequence[Mapping[str, object]] | None = None,
         system: str | None = None,
-        passed: PassedMessages | None = None,
     ) -> OutsideCall:
         """Appends `messages`, compacts where a rule asks for it, and chooses what is sent."""
-        services = self._services
-        target = services.call_target(
+        target = self.add(session_id, messages, model=model, tools=tools, system=system)
+        return self.choose(target)
+
+    def add(
+        self,
+        session_id: str,
+        messages: Sequence[Message],
+        *,
+        model: str | None = None,
+        tools: Sequence[Mapping[str, object]] | None = None,
+        system: str | None = None,
+        expected_length: int | None = None,
+    ) -> CallTarget:
+        """Appends `messages` to a session that has `expected_length`; the session with them.
+
+        Raises:
+            StaleHistoryError: it has another length.
+        """
+        target = self._services.call_target(
             session_id, model=model, tools=tools, system=system, overrides=_NO_OWN_TOOLS
         )
-        services.hold_factor(target)
-        if messages:
-            services.append(target, messages)
-            target = services.renew(target)
-        trigger = self._automatic.due(target)
+        self._services.hold_factor(target)
+        self._append(target, messages, expected_length)
+        return self._services.renew(target)
+
+    def choose(self, target: CallTarget) -> OutsideCall:
+        """Compacts where a rule asks for it before a call, and chooses what is sent.
+
+        Raises:
+            BudgetError: what must be kept does not fit.
+        """
+        services, target = self._services, self._settled(target)
+        with services.slots:
+            all_rules = target.call.policy.check_at in ("before_send", "before_message")
+            trigger = self._automatic.due(target, all_rules=all_rules)
         if trigger is not None:
-            for _ in self._automatic.run(target, trigger):
-                pass  # what a program that watches would show
-            target = services.renew(target)
-        context = built_context(services, target, target.record)
-        if context.recalls != target.call.recalls:
-            services.store.set_recalls(session_id, context.recalls)
-        return OutsideCall(target=target, context=replace(context, passed=passed))
+            for event in self._automatic.run(target, trigger):
+                logger.debug("before a call %s session=%s", event, target.session.id)
+            target = self._settled(services.renew(target))
+        with services.slots:
+            context = built_context(services, target, target.record)
+            if context.recalls != target.call.recalls:
+                services.store.set_recalls(target.session.id, context.recalls)
+        return OutsideCall(target=target, context=context)
+
+    def answer(
+        self, target: CallTarget, message: Message, *, expected_length: int | None = None
+    ) -> int:
+        """Appends an answer; returns its number.
+
+        Raises:
+            StaleHistoryError: the session has not `expected_length`.
+        """
+        [seq] = self._append(target, [message], expected_length)
+        return seq
 
     def end(
         self, call: OutsideCall, reply: ModelReply | None, *, error: Reason | None = None
     ) -> int | None:
         """Appends an answer and stores the call with its usage; returns the answer's number."""
-        target, seq = call.target, None
+        seq = None
         if reply is not None:
-            calls = call.context.own_calls(reply.calls)
-            reply = with_own_price(replace(reply, calls=calls), target.price)
-            [seq] = self._services.append(target, [reply.message])
+            reply = replace(reply, calls=call.context.own_calls(reply.calls))
+            seq = self.answer(call.target, reply.message)
+        self.record(call, reply, seq, error)
+        return seq
+
+    def record(
+        self, call: OutsideCall, reply: ModelReply | None, seq: int | None, error: Reason | None
+    ) -> None:
+        """Stores a call whose answer is message `seq`; then the rules are checked, where the
+        policy wants that behind an answer.
+        """
+        services, target, context = self._services, call.target, call.context
+        reply = None if reply is None else with_own_price(reply, target.price)
         sent = ModelRequest(
             model=target.model or "",
-            messages=call.context.messages,
-            tools=call.context.sent_tools(target.tools),
+            messages=context.messages,
+            tools=context.sent_tools(target.tools),
         )
-        record_call(self._services, target, call.context, sent, reply, error, seq=seq)
-        return seq
+        with services.slots:
+            before = record_call(services, target, context, sent, reply, error, seq=seq)
+            if seq is not None and reply is not None:
+                record_signals(services, target, context, (seq, reply.message), before)
+        if reply is not None:
+            self._automatic.check_later(target)
+
+    def _settled(self, target: CallTarget) -> CallTarget:
+        """`target` behind the compaction that the last answer began.
+
+        Agents send the next request at once. One that did not wait would be cut to its window now,
+        and the prompt cache would be lost twice.
+        """
+        if not self._services.queue.is_busy(target.session.id):
+            return target
+        self._services.queue.wait(target.session.id, _PATIENCE_SECONDS)
+        return self._services.renew(target)
+
+    def _append(
+        self, target: CallTarget, messages: Sequence[Message], expected_length: int | None
+    ) -> list[int]:
+        services = self._services
+        return services.store.append(
+            target.session.id,
+            messages,
+            counter=target.call.counter,
+            at=services.clock(),
+            oversize_tokens=services.oversize(target),
+            expected_length=expected_length,
+        )

@@ -6,7 +6,6 @@ the turn always ends in a state that tells its result.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
@@ -29,8 +28,6 @@ from ctxcore.messages.values import Message, ToolCall
 from ctxcore.reasons.codes import CallCode, TriggerCode
 from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.store.values import MessageInfo, Scope, TurnInfo
-
-logger = logging.getLogger(__name__)
 
 MAX_CALLS = 25  # of one turn; chosen: stops endless loops, above what tasks need
 
@@ -188,8 +185,8 @@ class Turns:
                 yield from self._move(request, running.target, repeats=not running.is_answered)
                 if not running.is_answered:
                     return  # the turn in the new session yields the last event
-            if ended.state == "done":
-                self._check_later(running.target)
+            if ended.state == "done" and running.target.call.policy.check_at == "background":
+                self._automatic.check_later(running.target)
             yield ended
 
     def _move(
@@ -294,21 +291,6 @@ class Turns:
             trigger = self._automatic.due(running.renew())
         if trigger is not None:
             yield from self._compact(request, running, trigger)
-
-    def _check_later(self, target: CallTarget) -> None:
-        """Checks the rules in the background once the turn is over."""
-        if target.call.policy.check_at != "background":
-            return
-
-        def check() -> None:
-            with self._services.slots:
-                renewed = self._services.renew(target)
-                trigger = self._automatic.due(renewed)
-            if trigger is not None:
-                for event in self._automatic.run(renewed, trigger):
-                    logger.debug("background %s session=%s", event, target.session.id)
-
-        self._services.queue.submit(target.session.id, check)
 
     def _compact(
         self,

@@ -256,6 +256,8 @@ class CallCode(Code):
 
     STOPPED = "call.stopped", "stopped"
     PROGRAM_ERROR = "turn.program_error", "a program error ended the turn; try again"
+    UNTOUCHED = "call.untouched", "sent as it came, since it could not be fitted: {why}"
+    REFUSED_THERE = "call.refused_there", "the proxy reported {error}"
 
 
 class RequestCode(Code):

@@ -199,6 +199,11 @@ class StoreProblem(Code):
         "another compaction became active in session {id!r} meanwhile ({active!r}, not "
         "{expected!r}); reload the session and try again",
     )
+    GROWN = (
+        "store.grown",
+        "session {id!r} has {length:,} messages, not {expected:,}: others were added meanwhile; "
+        "reload the session and try again",
+    )
     RUNNING = (
         "store.running",
         "a turn is already running in session {id!r}, by {owner!r} until {time}; wait until it "

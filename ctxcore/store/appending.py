@@ -34,7 +34,7 @@ from ctxcore.messages.values import Message
 from ctxcore.recalling.index_words import message_words
 from ctxcore.store.bulk import Columns, write_columns
 from ctxcore.store.database import Database, index_sql
-from ctxcore.store.errors import SessionNotFoundError, UnknownCounterError
+from ctxcore.store.errors import SessionNotFoundError, StaleHistoryError, UnknownCounterError
 from ctxcore.store.rows import dump_message, load_message, load_rule_edits
 from ctxcore.summarizers.notes import dump_notes
 from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
@@ -77,6 +77,8 @@ class Batch:
     indexes: bool = True
     shorts: Sequence[str | None] | None = None
     """Replacement texts of over-long outputs, where they are known already."""
+    expected_length: int | None = None
+    """The length that the history must have; None: any."""
     sets_system: bool = False
     """Whether the message is the system prompt from now on, in place of all before."""
 
@@ -120,8 +122,15 @@ def prepare(database: Database, session_id: str, batch: Batch) -> Prepared:
 
 
 def write(connection: Connection, session: RowMapping, prepared: Prepared) -> Prepared:
-    """Adds a prepared batch to the locked `session`; returns it as it was written."""
+    """Adds a prepared batch to the locked `session`; returns it as it was written.
+
+    Raises:
+        StaleHistoryError: the session has not the length that the batch expects.
+    """
     batch, own_id = prepared.batch, session["counter_id"]
+    expected, length = batch.expected_length, session["length"]
+    if expected is not None and expected != length:
+        raise StaleHistoryError(session_id=session["id"], expected=expected, length=length)
     is_recounted = own_id is not None and own_id not in prepared.sizes
     if session["length"] != prepared.after or is_recounted:  # changed by another writer since
         tracker = _read_tracker(connection, session, batch)

@@ -108,6 +108,16 @@ class StaleCompactionError(StoreError):
         super().__init__(StoreProblem.STALE(id=session_id, active=active, expected=expected))
 
 
+class StaleHistoryError(StoreError):
+    """Another writer added messages in the meantime."""
+
+    def __init__(self, *, session_id: str, expected: int, length: int) -> None:
+        self.session_id = session_id
+        self.expected = expected
+        self.length = length
+        super().__init__(StoreProblem.GROWN(id=session_id, expected=expected, length=length))
+
+
 class LeaseTakenError(StoreError):
     """Another owner holds the lease, e.g. a turn is already running in the session."""
 

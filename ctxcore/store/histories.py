@@ -108,6 +108,7 @@ class Histories(Area):
         turn_id: str | None = None,
         indexes: bool = True,
         shorts: Sequence[str | None] | None = None,
+        expected_length: int | None = None,
     ) -> list[int]:
         if not messages:
             return []
@@ -120,6 +121,7 @@ class Histories(Area):
             turn_id=turn_id,
             indexes=indexes,
             shorts=shorts,
+            expected_length=expected_length,
         )
         return self._append(session_id, batch)
 

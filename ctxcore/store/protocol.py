@@ -191,10 +191,15 @@ class SessionStore(Protocol):
         turn_id: str | None = None,
         indexes: bool = True,
         shorts: Sequence[str | None] | None = None,
+        expected_length: int | None = None,
     ) -> list[int]:
         """Appends `messages`, all or none; returns their sequence numbers.
 
         `shorts`: replacement texts of over-long outputs, where they are known already.
+
+        Raises:
+            StaleHistoryError: the history has not the length `expected_length`, where that is
+                given: another writer was faster.
         """
 
     def set_system(
@@ -625,7 +630,7 @@ class SessionStore(Protocol):
     def request_prefixes(self, user_id: str, digests: Collection[str]) -> dict[str, str]:
         """The ids of the user's sessions whose requests began with messages of these digests."""
 
-    def save_request_prefix(self, user_id: str, digest: str, session_id: str) -> None:
+    def save_request_prefix(self, session_id: str, digest: str, *, user_id: str) -> None:
         """Stores how a request of a session began; the same beginning now leads to this session."""
 
     # settings, events and leases

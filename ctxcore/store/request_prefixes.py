@@ -21,7 +21,7 @@ class RequestPrefixes(Area):
         with self._database.read() as connection:
             return {row.digest: row.session_id for row in connection.execute(found)}
 
-    def save_request_prefix(self, user_id: str, digest: str, session_id: str) -> None:
+    def save_request_prefix(self, session_id: str, digest: str, *, user_id: str) -> None:
         same = (REQUEST_PREFIX.c.user_id == user_id) & (REQUEST_PREFIX.c.digest == digest)
         row = {"user_id": user_id, "digest": digest, "session_id": session_id}
         with self._database.write() as connection:

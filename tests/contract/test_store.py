@@ -1414,9 +1414,9 @@ class TestEventsAndLeases:
         append(store, user("hello"))
         store.fork("s", 1, fork_id="f", new_id=ids(), at=LATER)
         owner = store.session("s").user_id
-        store.save_request_prefix(owner, "abc", "s")
-        store.save_request_prefix(owner, "abc", "f")
-        store.save_request_prefix(owner, "def", "s")
+        store.save_request_prefix("s", "abc", user_id=owner)
+        store.save_request_prefix("f", "abc", user_id=owner)
+        store.save_request_prefix("s", "def", user_id=owner)
 
         assert store.request_prefixes(owner, ["abc", "def", "ghi"]) == {"abc": "f", "def": "s"}
         assert store.request_prefixes("someone else", ["abc"]) == {}

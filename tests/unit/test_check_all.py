@@ -57,6 +57,16 @@ def test_without_a_database_the_reason_is_told() -> None:
     assert named("postgres", setting((3, 11), has_postgres=True)).commands
 
 
+def test_the_proxy_has_an_environment_of_its_own() -> None:
+    made, installed, tested = named("proxy", setting((3, 11))).commands
+
+    assert made[-1] == "/made/proxy"
+    assert ".[proxy]" in installed
+    assert "constraints.txt" not in installed
+    assert tested[0] == "/made/proxy/bin/python"
+    assert tested[-3:] == ("-m", "proxy", "tests/integration/proxy")
+
+
 def test_what_is_no_python_is_not_found(tmp_path: Path) -> None:
     broken = tmp_path / "python3.12"
     broken.write_text("#!/bin/sh\nexit 127\n")

@@ -27,7 +27,7 @@ NO_VALUES = {
     *("Draft", "Format", "ScriptedReply"),  # they hold functions, or what only a test sends
     *("Rule", "EachMessage", "EachExchange", "WholeRequest"),  # what a rule is registered with
 }
-INTERNAL = {"CallTarget", "EngineServices", "TurnRequest"}
+INTERNAL = {"CallTarget", "EngineServices", "OutsideCall", "Relayed", "TurnRequest"}
 SAID = [
     {"role": role, "content": f"{role} says {turn}: order 4711 is late. " * 8}
     for turn in range(20)

@@ -350,6 +350,13 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "session and try again",
     ),
     (
+        store_errors.StaleHistoryError(session_id="s1", expected=3, length=1_004),
+        "store.grown",
+        {"id": "s1", "expected": 3, "length": 1_004},
+        "session 's1' has 1,004 messages, not 3: others were added meanwhile; reload the session "
+        "and try again",
+    ),
+    (
         store_errors.LeaseTakenError(name="turn:s1", owner="ana", expires_at=NOW),
         "store.running",
         {"id": "s1", "owner": "ana", "time": NOW.isoformat()},

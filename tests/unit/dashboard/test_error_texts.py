@@ -251,6 +251,7 @@ ERRORS: tuple[ContextError, ...] = (
     ),
     store_errors.CorruptMessageError(session_id="x", seq=3, problem=MessageProblem.MISSING()),
     store_errors.StaleCompactionError(session_id="x", expected="x", active="x"),
+    store_errors.StaleHistoryError(session_id="x", expected=3, length=4),
     store_errors.LeaseTakenError(name="turn:x", owner="x", expires_at=NOW),
     store_errors.CountsMissingError(session_id="x", counter_id="o200k_base"),
     store_errors.UnknownCounterError(session_id="x", counter_id="x"),
