@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from ctxcore.gateway.scripted import ScriptedReply as ScriptedReply
     from ctxcore.gateway.summarizing import ModelSummarizer as ModelSummarizer
     from ctxcore.gateway.values import Connection as Connection
+    from ctxcore.gateway.whole_replies import reply_of as reply_of
     from ctxcore.messages.values import Message as Message
     from ctxcore.messages.values import Text as Text
     from ctxcore.messages.values import ToolCall as ToolCall
@@ -145,6 +146,7 @@ _PUBLIC_NAMES = {
     "gateway.scripted": ("ScriptedModel", "ScriptedReply"),
     "gateway.summarizing": ("ModelSummarizer",),
     "gateway.values": ("Connection",),
+    "gateway.whole_replies": ("reply_of",),
     "messages.values": ("Message", "Text", "ToolCall", "text_message"),
     "plugins": ("load_plugins",),
     "policy.presets": ("register_preset",),

@@ -94,6 +94,7 @@ PUBLIC_NAMES = [
     "register_preset",
     "register_rule",
     "register_strategy",
+    "reply_of",
     "save_connections",
     "save_figures",
     "text_message",

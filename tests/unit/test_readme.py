@@ -34,6 +34,7 @@ PAGES = (
     "docs/formats/frameworks.md",
     "docs/formats/other-agents.md",
     "docs/how-it-works.md",
+    "docs/integrations/fastapi.md",
     "docs/integrations/langchain.md",
     "docs/integrations/litellm-proxy.md",
     "docs/integrations/openai-agents.md",
@@ -137,7 +138,8 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
 EXAMPLES = sorted(
     path
     for path in ROOT.glob("examples/*/*.py")
-    if path.parent.name != "litellm_proxy"  # needs a running proxy: tests/integration/proxy runs it
+    # They need a running proxy, and a server: tests of these integrations run them.
+    if path.parent.name not in ("litellm_proxy", "fastapi")
 )
 
 

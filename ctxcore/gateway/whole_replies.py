@@ -1,0 +1,57 @@
+"""Reads replies that came whole, from a call that the caller made itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ctxcore.gateway.replies import read_usage
+from ctxcore.gateway.values import ModelReply
+from ctxcore.messages.shapes.reading import parse_one
+from ctxcore.messages.values import Reasoning
+
+_KNOWN: Final = ("role", "content", "tool_calls", "reasoning_content", "thinking_blocks", "refusal")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reported:
+    """A report of usage as chunks of streams hold it."""
+
+    usage: object
+
+
+def reply_of(response: object, *, seconds: float = 0.0, cost: float | None = None) -> ModelReply:
+    """The reply in a response of `litellm.completion` or of OpenAI's chat completions.
+
+    Args:
+        response: the object that the call returned, or its dictionary.
+        seconds: how long the call took.
+        cost: US dollars, where they are known.
+
+    Raises:
+        MessageError: it holds no message.
+    """
+    plain = _plain(response)
+    choices = plain.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else {}
+    said = choice.get("message") or {}
+    message = parse_one({key: said[key] for key in _KNOWN if said.get(key) is not None})
+    return ModelReply(
+        text=message.text,
+        thoughts=tuple(part for part in message.content if isinstance(part, Reasoning)),
+        calls=message.calls,
+        finish_reason=str(choice.get("finish_reason") or "stop"),
+        usage=read_usage([_Reported(plain.get("usage"))]),
+        model=str(plain.get("model") or ""),
+        cost=cost,
+        latency_seconds=seconds,
+        first_token_seconds=None,
+    )
+
+
+def _plain(response: object) -> Mapping[str, Any]:
+    """A response as a dictionary."""
+    dump = getattr(response, "model_dump", None)
+    found = dump() if callable(dump) else response
+    return found if isinstance(found, Mapping) else {}
