@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from ctxcore.compression.own_tools import RECALL_TOOL as RECALL_TOOL
     from ctxcore.engine.alerts import AlertRules as AlertRules
     from ctxcore.engine.asynchronous import acompact as acompact
+    from ctxcore.engine.asynchronous import afit as afit
+    from ctxcore.engine.asynchronous import aopen_store as aopen_store
+    from ctxcore.engine.asynchronous import aread_transcripts as aread_transcripts
     from ctxcore.engine.core import ContextEngine as ContextEngine
     from ctxcore.engine.policies import ModelCatalog as ModelCatalog
     from ctxcore.engine.policies import save_connections as save_connections
@@ -116,7 +119,7 @@ _PUBLIC_NAMES = {
     "compression.outputs": ("Compressed", "compress"),
     "compression.own_tools": ("EXPAND_TOOL", "RECALL_TOOL"),
     "engine.alerts": ("AlertRules",),
-    "engine.asynchronous": ("acompact",),
+    "engine.asynchronous": ("acompact", "afit", "aopen_store", "aread_transcripts"),
     "engine.core": ("ContextEngine",),
     "engine.policies": ("ModelCatalog", "save_connections", "save_figures"),
     "engine.requests": ("RebuiltRequest",),

@@ -15,10 +15,14 @@ from functools import update_wrapper
 from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
+from ctxcore.assembly.fitting import fit
 from ctxcore.compaction.compacting import compact
+from ctxcore.formats.reading import read_transcripts
+from ctxcore.store.sql import open_store
 
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., object])
 _END = object()
 _CLOSING_SECONDS = 2.0  # a turn notices within half a second; a tool may take longer
 
@@ -68,18 +72,31 @@ async def run_in_thread(work: Callable[[], T]) -> T:
     return await asyncio.wrap_future(future)
 
 
-def _async_twin(work: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+def async_twin(work: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """`work` for an event loop, as a function or method named `a` and the name of `work`."""
+
     async def twin(*args: P.args, **kwargs: P.kwargs) -> T:
         return await run_in_thread(lambda: work(*args, **kwargs))
 
+    told = "arguments and errors are the same; functions that are passed are called in a thread"
+    return _named(twin, work, told)
+
+
+def async_iterator_twin(work: Callable[P, Iterator[T]]) -> Callable[P, AsyncIterator[T]]:
+    """The same for what yields; leaving its `async for` early closes the iterator."""
+
+    def twin(*args: P.args, **kwargs: P.kwargs) -> AsyncIterator[T]:
+        return iterate_in_thread(lambda: work(*args, **kwargs))
+
+    return _named(twin, work, "leaving its `async for` early ends what it does")
+
+
+def _named(twin: C, work: Callable[..., object], told: str) -> C:
     update_wrapper(twin, work)
-    twin.__name__ = twin.__qualname__ = f"a{work.__name__}"
-    twin.__module__ = __name__
-    twin.__doc__ = f"`{work.__name__}` for an event loop; arguments and errors are the same."
+    own = f"a{work.__name__}"
+    twin.__name__, twin.__qualname__ = own, work.__qualname__.removesuffix(work.__name__) + own
+    twin.__doc__ = f"`{work.__name__}` for an event loop; {told}."
     return twin
-
-
-acompact = _async_twin(compact)
 
 
 async def iterate_in_thread(make: Callable[[], Iterator[T]]) -> AsyncIterator[T]:
@@ -130,3 +147,9 @@ async def _until_end(queue: asyncio.Queue[object]) -> None:
 @dataclass
 class _Failed:
     error: BaseException
+
+
+acompact = async_twin(compact)
+afit = async_twin(fit)
+aopen_store = async_twin(open_store)
+aread_transcripts = async_twin(read_transcripts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import uuid
 import warnings
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from ctxcore.compression.extracting import extract_with
 from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
 from ctxcore.engine.alternatives import JOB_KIND as COMPARISON
 from ctxcore.engine.alternatives import compared, work_of
-from ctxcore.engine.asynchronous import iterate_in_thread, run_in_thread
+from ctxcore.engine.asynchronous import async_iterator_twin, async_twin
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.background import Recounts
 from ctxcore.engine.branches import Branches, BranchPoint
@@ -845,6 +845,11 @@ class ContextEngine:
         assert seq is not None  # a reply is always appended
         return seq - 1
 
+    @property
+    def outside_calls(self) -> OutsideCalls:
+        """Calls that others make, for programs that pass requests on."""
+        return self._outside
+
     def pending(self, session_id: str) -> Pending | None:
         """The compaction that waits for a person's confirmation in a session."""
         self._services.session(session_id)
@@ -1082,44 +1087,6 @@ class ContextEngine:
 
     # async twins, each in a thread of its own
 
-    async def aappend(self, session_id: str, messages: Given) -> list[int]:
-        """`append` without blocking the event loop."""
-        return await run_in_thread(lambda: self.append(session_id, messages))
-
-    def achat(
-        self,
-        session_id: str,
-        content: Content,
-        *,
-        model: str | None = None,
-        tools: Sequence[Mapping[str, object]] | None = None,
-        run_tool: RunTool | None = None,
-        knowledge: Mapping[str, str] | None = None,
-        max_output_tokens: int | None = None,
-        temperature: float | None = None,
-        system: str | None = None,
-    ) -> AsyncIterator[TurnEvent]:
-        """`chat` for an event loop; leaving its `async for` early stops the turn."""
-        return iterate_in_thread(
-            lambda: self.chat(
-                session_id,
-                content,
-                model=model,
-                tools=tools,
-                run_tool=run_tool,
-                knowledge=knowledge,
-                max_output_tokens=max_output_tokens,
-                temperature=temperature,
-                system=system,
-            )
-        )
-
-    async def acompact(
-        self, session_id: str, *, model: str | None = None, focus: str = ""
-    ) -> CompactionInfo | None:
-        """`compact` without blocking the event loop."""
-        return await run_in_thread(lambda: self.compact(session_id, model=model, focus=focus))
-
     # policies, users, models
 
     def policy(self, session_id: str, *, model: str | None = None) -> EffectivePolicy:
@@ -1342,18 +1309,6 @@ class ContextEngine:
         source = ImportSource.of_file(Path(path))
         return self._exchange.import_(source, places=places, on_progress=on_progress)
 
-    async def aimport_file(
-        self,
-        path: str | Path,
-        *,
-        places: Sequence[int] | None = None,
-        on_progress: Progress | None = None,
-    ) -> list[SessionInfo]:
-        """`import_file` without blocking the event loop; `on_progress` is called in a thread."""
-        return await run_in_thread(
-            lambda: self.import_file(path, places=places, on_progress=on_progress)
-        )
-
     def imported_before(
         self, text: str, places: Sequence[int] | None = None
     ) -> dict[int, ImportedBefore]:
@@ -1376,6 +1331,105 @@ class ContextEngine:
     def digest(self, session_id: str) -> str:
         """A hash of a session's content; equal after export and import."""
         return self._exchange.digest(session_id)
+
+    # the same for an event loop, each verb in a thread of its own
+
+    acreate_session = async_twin(create_session)
+    asession = async_twin(session)
+    asession_stamp = async_twin(session_stamp)
+    asessions = async_twin(sessions)
+    arename = async_twin(rename)
+    aset_model = async_twin(set_model)
+    aset_system = async_twin(set_system)
+    asystem = async_twin(system)
+    asystem_versions = async_twin(system_versions)
+    aset_tools = async_twin(set_tools)
+    aset_goal = async_twin(set_goal)
+    aset_working_state = async_twin(set_working_state)
+    aworking_state = async_twin(working_state)
+    adelete = async_twin(delete)
+    arestore = async_twin(restore)
+    apurge = async_twin(purge)
+    apurge_expired = async_twin(purge_expired)
+    adue_sessions = async_twin(due_sessions)
+    adelete_due = async_twin(delete_due)
+    apurge_all_deleted = async_twin(purge_all_deleted)
+    afork = async_twin(fork)
+    abranch = async_twin(branch)
+    abranches = async_twin(branches)
+    asearch = async_twin(search)
+    aappend = async_twin(append)
+    apin = async_twin(pin)
+    aunpin = async_twin(unpin)
+    aexclude = async_twin(exclude)
+    ainclude = async_twin(include)
+    aadd_rule = async_twin(add_rule)
+    adismiss_rule = async_twin(dismiss_rule)
+    aundo_rule_edit = async_twin(undo_rule_edit)
+    arule_edits = async_twin(rule_edits)
+    aexpand = async_twin(expand)
+    arecall = async_twin(recall)
+    astory = async_twin(story)
+    asaid_about = async_twin(said_about)
+    afates = async_twin(fates)
+    astart_fates = async_twin(start_fates)
+    acontext = async_twin(context)
+    acontext_under = async_twin(context_under)
+    acall_target = async_twin(call_target)
+    acall_request = async_twin(call_request)
+    acall_changes = async_twin(call_changes)
+    achat = async_iterator_twin(chat)
+    acontinue_turn = async_iterator_twin(continue_turn)
+    aanswer = async_iterator_twin(answer)
+    abegin_call = async_twin(begin_call)
+    aend_call = async_twin(end_call)
+    apending = async_twin(pending)
+    astate = async_twin(state)
+    ainterrupt_stale_turns = async_twin(interrupt_stale_turns)
+    apropose = async_twin(propose)
+    acompare_compactions = async_twin(compare_compactions)
+    astart_comparison = async_twin(start_comparison)
+    aconfirm = async_twin(confirm)
+    aedit = async_twin(edit)
+    acompact = async_twin(compact)
+    aundo = async_twin(undo)
+    aredo = async_twin(redo)
+    acompactions = async_twin(compactions)
+    alosses = async_twin(losses)
+    agenerations = async_twin(generations)
+    astart_generations = async_twin(start_generations)
+    asentence_lives = async_twin(sentence_lives)
+    alosses_under = async_twin(losses_under)
+    aproposed_losses = async_twin(proposed_losses)
+    asignals = async_twin(signals)
+    ajudge_signal = async_twin(judge_signal)
+    asignal_counts = async_twin(signal_counts)
+    apolicy = async_twin(policy)
+    asave_policy = async_twin(save_policy)
+    asave_policies = async_twin(save_policies)
+    adeviations = async_twin(deviations)
+    auser = async_twin(user)
+    ausers = async_twin(users)
+    acreate_user = async_twin(create_user)
+    aassign = async_twin(assign)
+    amodels = async_twin(models)
+    abudget = async_twin(budget)
+    ahealth = async_twin(health)
+    acheck_database = async_twin(check_database)
+    aback_up = async_twin(back_up)
+    aforesee = async_twin(foresee)
+    acalls = async_twin(calls)
+    acosts = async_twin(costs)
+    aexport = async_twin(export)
+    asecrets_in = async_twin(secrets_in)
+    aexport_many = async_iterator_twin(export_many)
+    apreview_import = async_twin(preview_import)
+    apreview_file = async_twin(preview_file)
+    aimport_ = async_twin(import_)
+    aimport_file = async_twin(import_file)
+    aimported_before = async_twin(imported_before)
+    afile_imported_before = async_twin(file_imported_before)
+    adigest = async_twin(digest)
 
 
 def _to_message(content: Content) -> Message:

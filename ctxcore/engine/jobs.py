@@ -18,6 +18,7 @@ from typing import TypeAlias, TypeVar
 
 from ctxcore import __version__
 from ctxcore.assembly.records import working_state_to_json
+from ctxcore.engine.asynchronous import async_twin
 from ctxcore.engine.background import WorkQueue
 from ctxcore.engine.services import EngineServices
 from ctxcore.errors import ContextError
@@ -328,3 +329,14 @@ class Jobs:
             "marks": [[mark.seq, mark.kind] for mark in marks],
             "rules": [[edit.seq, edit.kind, edit.text] for edit in edits],
         }
+
+    # the same for an event loop, each verb in a thread of its own
+
+    astart = async_twin(start)
+    ajob = async_twin(job)
+    arecent = async_twin(recent)
+    acancel = async_twin(cancel)
+    adelete = async_twin(delete)
+    # `wait` has none: `await` is a word of Python
+    ainterrupt_stale = async_twin(interrupt_stale)
+    asweep = async_twin(sweep)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from ctxcore.assembly.context import Context
@@ -13,10 +13,11 @@ from ctxcore.engine.calls import built_context, record_call
 from ctxcore.engine.sending import with_own_price
 from ctxcore.engine.services import CallTarget, EngineServices, to_definitions
 from ctxcore.engine.signals import record_signals
-from ctxcore.gateway.values import ModelReply, ModelRequest
+from ctxcore.gateway.values import ModelReply, ModelRequest, ModelUsage
 from ctxcore.messages.values import JsonObject, Message
 from ctxcore.reasons.values import Reason
-from ctxcore.store.values import PROXY, SessionInfo
+from ctxcore.store.errors import SessionNotFoundError
+from ctxcore.store.values import PROXY, CallInfo, SessionInfo
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +54,33 @@ class OutsideCalls:
         return self._services.create_session(
             title=title, model=model, origin=PROXY, tools=definitions
         )
+
+    def open_session(self, session_id: str, *, origin: str) -> SessionInfo:
+        """The session of this id, which a framework chose; made where there is none.
+
+        Raises:
+            NotAllowedError: it is another user's, and this user is no operator.
+        """
+        try:
+            return self._services.session(session_id)
+        except SessionNotFoundError:
+            return self._services.create_session(
+                title=session_id, origin=origin, session_id=session_id
+            )
+
+    def record_usage(self, session_id: str, usage: ModelUsage, *, model: str | None) -> None:
+        """Stores a call of which only the usage is known."""
+        session = self._services.session(session_id)
+        info = CallInfo(
+            id=self._services.new_id(),
+            session_id=session.id,
+            created_at=self._services.clock(),
+            purpose="answer",
+            model=model,
+            **asdict(usage),
+        )
+        self._services.store.record_calls([info])
+        self._services.alerts.after_calls(session, [info])
 
     def begin(
         self,

@@ -9,6 +9,7 @@ from collections.abc import Collection
 from functools import cache
 
 from ctxcore.engine.alerts import SETTING, AlertRules
+from ctxcore.engine.asynchronous import async_twin
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import FAILED, PLANNED
 from ctxcore.engine.hints import session_hints
@@ -188,6 +189,23 @@ class Reports:
     def _price_of(self) -> PriceOf:
         models = ModelCatalog.load(self._services.store)
         return cache(lambda model: models.price(model, is_imported=False))
+
+    # the same for an event loop, each verb in a thread of its own
+
+    asavings = async_twin(savings)
+    aeffects = async_twin(effects)
+    ashadow = async_twin(shadow)
+    ashadow_switches = async_twin(shadow_switches)
+    achanges = async_twin(changes)
+    apolicy_text = async_twin(policy_text)
+    adraft = async_twin(draft)
+    aauthors = async_twin(authors)
+    ahints = async_twin(hints)
+    aalert_rules = async_twin(alert_rules)
+    asave_alert_rules = async_twin(save_alert_rules)
+    aalerts = async_twin(alerts)
+    aunseen_alerts = async_twin(unseen_alerts)
+    asee_alerts = async_twin(see_alerts)
 
 
 def _sets_shadow(own: PolicyVersion | None) -> bool:

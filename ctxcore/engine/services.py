@@ -196,10 +196,11 @@ class EngineServices:
         origin: str = "chat",
         tools: Sequence[JsonObject] = (),
         is_staged: bool = False,
+        session_id: str | None = None,
     ) -> SessionInfo:
         """Creates an empty session of the user; a staged one is seen once it is published."""
         return self.store.create_session(
-            self.new_id(),
+            session_id or self.new_id(),
             user_id=self.user().id,
             at=self.clock(),
             title=title,

@@ -41,13 +41,15 @@ The value has, for each conversation of the file, an object with its `session`.
 JobState = Literal["running", "done", "cancelled", "failed", "interrupted"]
 BRANCH = "branch"
 """The origin of a session that `ContextEngine.branch` made."""
+PROXY = "proxy"
+"""The origin of a session whose requests another program sent through a proxy."""
+AGENTS_SDK = "agents-sdk"
+"""The origin of a session that the OpenAI Agents SDK keeps here; files of it have another."""
 
 SessionFilter = Literal["present", "unbranched", "deleted", "all"]
 """`unbranched`: those present that are no branch of a session that is present too; a list says of
 each when it or a branch of it was last changed."""
-PROXY = "proxy"
-"""The origin of a session whose requests another program sent through a proxy."""
-OWN_ORIGINS = ("chat", "fork", BRANCH, PROXY)
+OWN_ORIGINS = ("chat", "fork", BRANCH, PROXY, AGENTS_SDK)
 """The origins of sessions that were made here; all others came from a file."""
 ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 

@@ -332,5 +332,5 @@ def test_the_thread_of_the_event_loop_only_passes_on_what_a_turn_says() -> None:
         finally:
             sys.setprofile(None)
 
-    assert called == {"engine/core.py", "engine/asynchronous.py"}
+    assert called == {"engine/asynchronous.py"}
     assert len(started) <= 1  # starting a thread waits until it runs; one starts all the others

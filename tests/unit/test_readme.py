@@ -36,6 +36,7 @@ PAGES = (
     "docs/how-it-works.md",
     "docs/integrations/langchain.md",
     "docs/integrations/litellm-proxy.md",
+    "docs/integrations/openai-agents.md",
     "docs/integrations/opentelemetry.md",
     "docs/integrations/pydantic-ai.md",
     "docs/models.md",
