@@ -1383,6 +1383,8 @@ class ContextEngine:
     aanswer = async_iterator_twin(answer)
     abegin_call = async_twin(begin_call)
     aend_call = async_twin(end_call)
+    abegin_relayed = async_twin(begin_relayed)
+    aend_relayed = async_twin(end_relayed)
     apending = async_twin(pending)
     astate = async_twin(state)
     ainterrupt_stale_turns = async_twin(interrupt_stale_turns)
