@@ -23,10 +23,10 @@ from ctxcore.tokens.families import TokenCounter
 # Chosen: what a message answers stands before it, and its own answer behind tool calls.
 _BEFORE: Final = 2
 _BEHIND: Final = 3
-# A passage goes on as long as its messages are about the query: have this share of the hit's score.
-_GOES_ON_SHARE: Final = 0.5
-_MOST_BEFORE: Final = 6
-_MOST_BEHIND: Final = 8
+# A passage goes on as long as its messages are about the query: have this share of the best score.
+_GOES_ON_SHARE: Final = 0.25
+_MOST_BEFORE: Final = 10
+_MOST_BEHIND: Final = 12
 _MOST_READ: Final = 200  # messages with words of a phrase; chosen: read in milliseconds
 _NAMELESS_SHARE: Final = 0.3  # of the best score, for an answer that shares no word; chosen
 
@@ -111,7 +111,7 @@ def find_hits(
     read = _rows(view, [one.seq for one in found])
     near = [one for one in found if one.seq in read and _is_hit(one, found[0], request, read)]
     ranked = answering_first(near, request, _text_of(read))
-    heads = _heads(ranked, read, {one.seq: one.score for one in found}, limit)
+    heads = _heads(ranked, read, {one.seq: one for one in found}, limit)
     seqs = _passages(heads, hidden, end)
     rows = _rows(view, {seq for passage in seqs for seq in passage})
     return [
@@ -151,21 +151,22 @@ def _passage(hit: RecallHit) -> tuple[RecalledMessage, ...]:
 def _heads(
     found: Iterable[Found],
     rows: Mapping[int, Counted],
-    scores: Mapping[int, float],
+    all_found: Mapping[int, Found],
     limit: int,
 ) -> list[_Head]:
     """The best of what was found, without what stands in a better passage or says the same."""
+    best = max((one.score for one in all_found.values()), default=0.0)
     heads: list[_Head] = []
     words: list[frozenset[str]] = []
     for one in found:
         near = next((head for head in heads if one.seq in head.reach), None)
         if near is not None:
             if one.rarity >= near.found.rarity:
-                near.passage.update(_reach(one, scores))
+                near.passage.update(_reach(one, all_found, best))
         elif len(heads) < limit:
             said = index_words_of(rows[one.seq])
             if not says_the_same(said, words):
-                reach = _reach(one, scores)
+                reach = _reach(one, all_found, best)
                 heads.append(_Head(one, reach, {*reach}))
                 words.append(said)
     return heads
@@ -225,12 +226,26 @@ def _text_of(rows: Mapping[int, Counted]) -> Callable[[int], str]:
     return lambda seq: rows[seq].message.text
 
 
-def _reach(one: Found, scores: Mapping[int, float]) -> range:
+def _reach(one: Found, found: Mapping[int, Found], best: float) -> range:
     """The messages around one that was found, further where they are about the query too."""
-    first, last = one.seq - _BEFORE, one.seq + _BEHIND
-    least = _GOES_ON_SHARE * one.score
-    while first > one.seq - _MOST_BEFORE and scores.get(first - 1, 0.0) >= least:
-        first -= 1
-    while last < one.seq + _MOST_BEHIND and scores.get(last + 1, 0.0) >= least:
-        last += 1
-    return range(first, last + 1)
+    least = _GOES_ON_SHARE * best
+    before = range(one.seq - 1, one.seq - _MOST_BEFORE - 1, -1)
+    behind = range(one.seq + 1, one.seq + _MOST_BEHIND + 1)
+    return range(
+        one.seq - max(_BEFORE, _steps(before, found, least)),
+        one.seq + max(_BEHIND, _steps(behind, found, least)) + 1,
+    )
+
+
+def _steps(seqs: Sequence[int], found: Mapping[int, Found], least: float) -> int:
+    """How many of `seqs`, nearest first, a passage goes on for: while they have the `least` score,
+    and to the one behind the last that shares a word with the query.
+    """
+    steps = 0
+    for at, seq in enumerate(seqs, start=1):
+        near = found.get(seq)
+        if near is None or near.score < least:
+            break
+        if near.rarity > 0:
+            steps = min(at + 1, len(seqs))
+    return steps

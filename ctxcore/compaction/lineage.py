@@ -32,7 +32,7 @@ LEAST_GAIN: Final = 0.15  # of a sentence's weight that each text adds; chosen
 LEAST_SAME: Final = 0.8  # of a sentence's weight in a text that says the same; chosen
 MOST_SAME: Final = 20  # of such texts that are looked at; chosen: more only repeat it
 NEAR: Final = 2  # messages on each side that a statement goes on in; chosen
-_MOST_PLACES: Final = 300  # of a word that are looked at, the newest; as a search does
+_MOST_PLACES: Final = 300  # of a word that are looked at, the newest
 
 _MARK = re.compile(r"[\s>*•#_`-]*(?:\(?\d{1,3}[.)、]\s*)?")
 _REPORTED = re.compile(r"\b(?:the )?(?:user|assistant)(?:['’]s)?\b|用户|助手", re.IGNORECASE)

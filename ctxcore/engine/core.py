@@ -847,7 +847,7 @@ class ContextEngine:
 
     @property
     def outside_calls(self) -> OutsideCalls:
-        """Calls that others make, for programs that pass requests on."""
+        """Calls that others make, for programs that keep sessions of a framework."""
         return self._outside
 
     def pending(self, session_id: str) -> Pending | None:

@@ -247,6 +247,7 @@ class Relay:
             info = replace(info, latency_seconds=reply.latency_seconds)
         services.store.record_calls([info])
         services.alerts.after_calls(target.session, [info])
+        services.watchers.tell(lambda one: one.on_call(info))
 
 
 def _digests(seed: str, messages: Sequence[Message]) -> Iterator[str]:

@@ -75,6 +75,7 @@ class Term:
     weight: float = 1.0
     proof: float = 1.0
     """The share of its rarity that proves that a message with it is meant."""
+    is_date: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ def _with_lent(own: Mapping[str, Term], lent: Iterable[str], proof_share: float)
     """The terms of a request with those of the texts that it borrows from."""
     terms = dict(own)
     for term in chain.from_iterable(map(terms_in, map(_ends_of, lent))):
-        weighed = Term(term.forms, term.weight * _LENT_WEIGHT, term.proof * proof_share)
+        weighed = replace(term, weight=term.weight * _LENT_WEIGHT, proof=term.proof * proof_share)
         terms.setdefault(term.forms[0], weighed)
     return terms.values()
 
@@ -192,7 +193,7 @@ def _dates(text: str) -> Iterator[Term]:
     """Dates in the forms in which people and programs write them."""
     for day in days_in(text):
         if forms := tuple(dict.fromkeys(_forms_of_day(day))):
-            yield Term(forms)
+            yield Term(forms, is_date=True)
 
 
 def _forms_of_day(day: Day) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from ctxcore.recalling.ranking import Found, rank
 from ctxcore.recalling.requests import Query
 
-MOST_PLACES: Final = 300  # the newest of a term that count; chosen: a search takes milliseconds
+MOST_PLACES: Final = 500  # the newest of a term that count; chosen: a search takes milliseconds
 
 
 class Searchable(Protocol):

@@ -79,5 +79,5 @@ def _rows(
         for at, (_, forms) in enumerate(sought)
     }
     statement = places_sql(connection, len(sought), within=within)
-    for row in connection.execute(statement, {**values, **queries}):
+    for row in connection.execute(statement, {**values, **queries}).all():
         yield sought[row.term][0], row

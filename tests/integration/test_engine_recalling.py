@@ -97,7 +97,7 @@ def test_no_message_is_shown_twice() -> None:
     with engine_with() as (engine, _):
         session = engine.create_session()
         said = [
-            {"role": "user", "content": f"The ferry of pier {n} is {n * 31}"} for n in range(30)
+            {"role": "user", "content": f"The ferry of pier {n} is {n * 31}"} for n in range(60)
         ]
         engine.append(session.id, said)
 

@@ -93,6 +93,20 @@ def passage_of(hit: RecallHit) -> list[int]:
     return [one.seq for one in (*hit.before, hit, *hit.after)]
 
 
+def test_what_was_said_below_the_date_that_is_asked_for_is_found() -> None:
+    said = []
+    for day in (2, 9, 16):
+        said.append(text_message("user", f"[{day} May 2024] Good morning."))
+        said += [text_message("user", f"pebble {at} of the beach") for at in range(20)]
+    for at in (12, 33, 54):  # twelve messages below each date
+        said[at] = text_message("user", "Then I baked bread.")
+
+    first, *_ = find_hits(ListHistory(said, WORDS), "Bread, 9 May 2024", WORDS, limit=9)
+
+    assert first.text == "[9 May 2024] Good morning."
+    assert 34 in passage_of(first)
+
+
 def test_a_passage_goes_on_while_it_is_about_the_query_and_ends_behind_it() -> None:
     said = [text_message("user", f"pebble {at} lies here") for at in range(60)]
     for at in range(30, 37):

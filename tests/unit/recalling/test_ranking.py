@@ -75,6 +75,13 @@ def test_a_common_term_proves_half() -> None:
     assert rarity(found, 90) == rarity(found, 50) / 2
 
 
+def test_a_date_dates_what_is_said_behind_it() -> None:
+    may = Term(("2 may",), is_date=True)
+
+    assert order(ranked([50], terms=[may]), 49, 70, 80, 81) == [49, 70, 80]
+    assert order(ranked([50], terms=[CANOE]), 49, 70, 80, 81) == [49]
+
+
 def test_hidden_messages_take_no_part() -> None:
     assert order(ranked([10, 50], hidden=[50]), 10, 50, 51) == [10]
 
