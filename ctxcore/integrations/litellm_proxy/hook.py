@@ -122,7 +122,7 @@ class ContextHook(CustomLogger):
     ) -> None:
         engine = self._engines.of_user(relayed.target.session.user_id)
         try:
-            await run_in_thread(lambda: engine.end_relayed(relayed, reply, error=error))
+            await engine.aend_relayed(relayed, reply, error=error)
         except Exception:
             logger.exception("a call is not recorded session=%s", relayed.session_id)
 
