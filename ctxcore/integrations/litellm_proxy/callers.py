@@ -29,7 +29,10 @@ def caller_of(key: object) -> Caller:
     """
     alias, user = _text(key, "key_alias"), _text(key, "user_id")
     user = "" if user == _MASTER else user
-    name = alias or user or LOCAL_USER
+    name = alias or user
+    if name == LOCAL_USER:  # whoever may name keys must not become the user of the dashboard
+        name = f"key:{name}"
+    name = name or LOCAL_USER
     team = _text(key, "team_alias") or _text(key, "team_id")
     return Caller(user=name, name=name, group=team or (user if alias else ""))
 

@@ -345,6 +345,14 @@ def test_keys_do_not_see_each_others_sessions(store: SessionStore) -> None:
     assert [user.id for user in one.engine.users()] == ["a", "b", "local"]
 
 
+def test_no_name_of_a_key_becomes_the_user_of_the_dashboard(store: SessionStore) -> None:
+    client = Client(store, key=SimpleNamespace(key_alias="local", user_id=None))
+    client.turn("hello", "Hi.")
+
+    assert store.session(client.session_ids[0]).user_id == "key:local"
+    assert not store.user("key:local").is_operator
+
+
 def test_an_observer_records_and_changes_nothing(store: SessionStore) -> None:
     client = Client(store, observes=True)
     client.engine.user()
