@@ -114,7 +114,7 @@ class OutsideCalls:
             session_id, model=model, tools=tools, system=system, overrides=_NO_OWN_TOOLS
         )
         self._services.hold_factor(target)
-        self._append(target, messages, expected_length)
+        self._services.append(target, messages, expected_length=expected_length)
         return self._services.renew(target)
 
     def choose(self, target: CallTarget) -> OutsideCall:
@@ -145,7 +145,7 @@ class OutsideCalls:
         Raises:
             StaleHistoryError: the session has not `expected_length`.
         """
-        [seq] = self._append(target, [message], expected_length)
+        [seq] = self._services.append(target, [message], expected_length=expected_length)
         return seq
 
     def end(
@@ -189,16 +189,3 @@ class OutsideCalls:
             return target
         self._services.queue.wait(target.session.id, _PATIENCE_SECONDS)
         return self._services.renew(target)
-
-    def _append(
-        self, target: CallTarget, messages: Sequence[Message], expected_length: int | None
-    ) -> list[int]:
-        services = self._services
-        return services.store.append(
-            target.session.id,
-            messages,
-            counter=target.call.counter,
-            at=services.clock(),
-            oversize_tokens=services.oversize(target),
-            expected_length=expected_length,
-        )

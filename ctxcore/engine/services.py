@@ -310,9 +310,18 @@ class EngineServices:
         hold_factor(self.store, session, target.model, call.counter, call.policy, anew=anew)
 
     def append(
-        self, target: CallTarget, messages: Sequence[Message], *, turn_id: str | None = None
+        self,
+        target: CallTarget,
+        messages: Sequence[Message],
+        *,
+        turn_id: str | None = None,
+        expected_length: int | None = None,
     ) -> list[int]:
-        """Appends messages to the session, all or none; returns their numbers, from 1."""
+        """Appends messages to the session, all or none; returns their numbers, from 1.
+
+        Raises:
+            StaleHistoryError: the session has not `expected_length`.
+        """
         return self.store.append(
             target.session.id,
             messages,
@@ -320,6 +329,7 @@ class EngineServices:
             at=self.clock(),
             oversize_tokens=self.oversize(target),
             turn_id=turn_id,
+            expected_length=expected_length,
         )
 
     def append_to(self, session: SessionInfo, messages: Sequence[Message]) -> list[int]:
