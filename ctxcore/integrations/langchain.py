@@ -68,7 +68,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ExtendedModelResponse[Any]:
         """Calls the model with messages that fit."""
-        kept = self.window.keep(*_conversation(request), **_call_of(request))
+        call: dict[str, Any] = self.window.safely(lambda: _call_of(request), otherwise={})
+        kept = self.window.keep(*_conversation(request), **call)
         return _answered(handler(_with(request, kept)), kept)
 
     async def awrap_model_call(
@@ -77,7 +78,8 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ExtendedModelResponse[Any]:
         """`wrap_model_call` for an event loop."""
-        kept = await self.window.akeep(*_conversation(request), **_call_of(request))
+        call: dict[str, Any] = self.window.safely(lambda: _call_of(request), otherwise={})
+        kept = await self.window.akeep(*_conversation(request), **call)
         return _answered(await handler(_with(request, kept)), kept)
 
 

@@ -56,15 +56,20 @@ class KeepContext(AbstractCapability[Any]):
         handler: WrapModelRequestHandler,
     ) -> ModelResponse:
         """Calls the model with messages that fit."""
-        model, parameters = request_context.model, request_context.model_request_parameters
-        kept = await self.window.akeep(
-            request_context.messages,
-            _state_in(request_context.messages),
-            tools=[_definition(tool) for tool in parameters.function_tools],
-            model=f"{model.system}/{model.model_name}",
-        )
+        messages = request_context.messages
+        call: dict[str, Any] = self.window.safely(lambda: _call_of(request_context), otherwise={})
+        kept = await self.window.akeep(messages, _state_in(messages), **call)
         response = await handler(replace(request_context, messages=kept.messages))
         return replace(response, metadata={**(response.metadata or {}), STATE_KEY: kept.state})
+
+
+def _call_of(request: ModelRequestContext) -> dict[str, Any]:
+    """What is known of the call beside its messages."""
+    tools = request.model_request_parameters.function_tools
+    return {
+        "tools": [_definition(tool) for tool in tools],
+        "model": f"{request.model.system}/{request.model.model_name}",
+    }
 
 
 def _state_in(messages: list[ModelMessage]) -> object:

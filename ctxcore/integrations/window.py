@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact
 from ctxcore.engine.asynchronous import run_in_thread
+from ctxcore.errors import StateError
 from ctxcore.json_types import JsonObject
 from ctxcore.messages.values import SentObject
 from ctxcore.policy.values import Policy
@@ -18,6 +19,7 @@ from ctxcore.summarizers.calling import SummarizerLike
 STATE_KEY: Final = "ctxcore"
 """The key under which frameworks hold the state of a conversation."""
 
+T = TypeVar("T")
 _LOGGER = logging.getLogger("ctxcore.integrations")
 
 
@@ -79,16 +81,25 @@ class Window:
             ContextError: only with `strict`; what `compact` raises.
         """
         old = state if isinstance(state, dict) else None
+        return self.safely(
+            lambda: self._kept(messages, old, tools, model, max_tokens),
+            otherwise=Kept(messages=[*messages], state=old),
+        )
+
+    def safely(self, work: Callable[[], T], *, otherwise: T) -> T:
+        """The result of `work`; where it fails, `otherwise`, unless this is strict.
+
+        The user's call must not fail because of us.
+        """
         try:
-            return self._kept(messages, old, tools, model, max_tokens)
+            return work()
         except Exception:
             if self.strict:
                 raise
-            # The user's call must not fail because of us.
             _LOGGER.exception(
                 "The messages are sent as they are: keeping them in the window failed"
             )
-            return Kept(messages=[*messages], state=old)
+            return otherwise
 
     async def akeep(
         self,
@@ -120,7 +131,19 @@ class Window:
             model=self.model or model,
             tools=tools,
             summarizer=self.summarizer,
-            state=CompactionState.from_json(state) if state else None,
+            state=self._read(state),
             on_mismatch="rebuild",
         )
         return Kept(messages=result.context.in_shape(), state=result.state.to_json())
+
+    def _read(self, state: JsonObject | None) -> CompactionState | None:
+        """The state that a framework held; None where it cannot be read, so that it heals."""
+        if not state:
+            return None
+        try:
+            return CompactionState.from_json(state)
+        except StateError as error:
+            if self.strict:
+                raise
+            _LOGGER.warning("A state is left out, the conversation is compacted anew: %s", error)
+            return None

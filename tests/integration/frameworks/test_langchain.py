@@ -148,6 +148,18 @@ def test_a_fault_lets_the_request_through_and_says_so(
     assert "are sent as they are" in caplog.text
 
 
+def test_a_model_that_says_nothing_of_itself_is_called_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ctxcore.integrations.langchain.model_name", broken)
+    model = scripted(answers())
+    agent: Any = create_agent(model, middleware=[ContextMiddleware(max_tokens=WINDOW)])
+
+    agent.invoke({"messages": [HumanMessage("Hello")]})
+
+    assert [message.content for message in model.sent[0]] == ["Hello"]
+
+
 def test_a_fault_is_raised_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ctxcore.integrations.window.compact", broken)
     agent: Any = create_agent(scripted(answers()), middleware=[ContextMiddleware(strict=True)])
