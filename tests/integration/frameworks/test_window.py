@@ -48,11 +48,9 @@ def test_a_state_that_cannot_be_read_is_left_out(
 def test_a_state_of_another_conversation_is_rebuilt() -> None:
     window = Window(max_tokens=WINDOW, strict=True)
     other = window.keep(talk(40)).state
-    messages = [
-        {"role": "user", "content": "Quite another talk. " + note(turn)} for turn in range(40)
-    ]
+    messages = [{"role": "user", "content": "Quite another talk."}, *talk(40)[1:-1]]
 
     kept = window.keep(messages, other)
 
     assert fit(kept.messages).tokens <= WINDOW
-    assert kept.messages[-1] is messages[-1]
+    assert kept.messages[-1]["content"].startswith(messages[-1]["content"])
