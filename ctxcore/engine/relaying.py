@@ -181,6 +181,8 @@ class Relay:
         offset = int(first.message.is_system)
         if session.length == offset + known:
             return _Place(session, offset, known)
+        if self._has_only_the_answer(session, offset + known, request.messages[known:]):
+            return _Place(session, offset, known + 1)
         fork = services.store.fork(
             session.id,
             offset + known,
@@ -196,6 +198,18 @@ class Relay:
         if session.id in self._rewritten or (session.length == offset + known + 1 and is_answer):
             self._rewritten.add(fork.id)
         return _Place(fork, offset, known)
+
+    def _has_only_the_answer(
+        self, session: SessionInfo, length: int, rest: Sequence[Message]
+    ) -> bool:
+        """Whether a session goes on with the answer that `rest` begins with, and nothing else.
+
+        The digest of an answer is noted right behind it; a fast program asks in between.
+        """
+        if session.length != length + 1 or not rest or rest[0].role != "assistant":
+            return False
+        [last] = self._services.store.messages(session.id, length + 1, length + 1)
+        return _words(last.message) == _words(rest[0])
 
     def _begun(self, request: RelayedRequest) -> _Place:
         """A new session, with the system prompt for people to see."""

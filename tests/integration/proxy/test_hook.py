@@ -221,6 +221,20 @@ def test_a_request_that_overtakes_the_report_of_the_answer(store: SessionStore) 
     assert len(set(client.session_ids)) == 1
 
 
+def test_a_request_between_an_answer_and_its_digest_stays_in_its_session(
+    store: SessionStore,
+) -> None:
+    client = Client(store)
+    client.said = [{"role": "user", "content": "hello"}]
+    client.send()
+    client.engine.append(client.session_ids[0], [{"role": "assistant", "content": "Hi."}])
+    client.said += [{"role": "assistant", "content": "Hi."}, {"role": "user", "content": "and?"}]
+    client.send()
+
+    assert said_in(store, client.session_ids[0]) == ["hello", "Hi.", "and?"]
+    assert len(set(client.session_ids)) == 1
+
+
 def test_a_client_that_rewrites_answers_forks_once(store: SessionStore) -> None:
     client = Client(store)
     for number in range(5):
