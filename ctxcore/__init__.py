@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from ctxcore.compression.own_tools import EXPAND_TOOL as EXPAND_TOOL
     from ctxcore.compression.own_tools import RECALL_TOOL as RECALL_TOOL
     from ctxcore.engine.alerts import AlertRules as AlertRules
+    from ctxcore.engine.async_files import aopen_store as aopen_store
+    from ctxcore.engine.async_files import aread_transcripts as aread_transcripts
     from ctxcore.engine.asynchronous import acompact as acompact
     from ctxcore.engine.asynchronous import afit as afit
-    from ctxcore.engine.asynchronous import aopen_store as aopen_store
-    from ctxcore.engine.asynchronous import aread_transcripts as aread_transcripts
     from ctxcore.engine.core import ContextEngine as ContextEngine
     from ctxcore.engine.policies import ModelCatalog as ModelCatalog
     from ctxcore.engine.policies import save_connections as save_connections
@@ -120,7 +120,8 @@ _PUBLIC_NAMES = {
     "compression.outputs": ("Compressed", "compress"),
     "compression.own_tools": ("EXPAND_TOOL", "RECALL_TOOL"),
     "engine.alerts": ("AlertRules",),
-    "engine.asynchronous": ("acompact", "afit", "aopen_store", "aread_transcripts"),
+    "engine.async_files": ("aopen_store", "aread_transcripts"),
+    "engine.asynchronous": ("acompact", "afit"),
     "engine.core": ("ContextEngine",),
     "engine.policies": ("ModelCatalog", "save_connections", "save_figures"),
     "engine.requests": ("RebuiltRequest",),

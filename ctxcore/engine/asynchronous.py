@@ -17,8 +17,6 @@ from typing import Any, ParamSpec, TypeVar
 
 from ctxcore.assembly.fitting import fit
 from ctxcore.compaction.compacting import compact
-from ctxcore.formats.reading import read_transcripts
-from ctxcore.store.sql import open_store
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -151,5 +149,3 @@ class _Failed:
 
 acompact = async_twin(compact)
 afit = async_twin(fit)
-aopen_store = async_twin(open_store)
-aread_transcripts = async_twin(read_transcripts)

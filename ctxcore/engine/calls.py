@@ -39,7 +39,7 @@ from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import StoreError
-from ctxcore.store.values import CallInfo
+from ctxcore.store.values import CallInfo, SessionInfo
 from ctxcore.tokens.factors import is_cut
 
 logger = logging.getLogger(__name__)
@@ -60,8 +60,6 @@ class Calls:
         with self._services.slots:
             record = running.one_call.record if running.one_call else target.record
             context = built_context(self._services, target, record)
-            if context.recalls != target.call.recalls:
-                self._services.store.set_recalls(target.session.id, context.recalls)
         running.knowledge_sent = context.breakdown.knowledge
         _log_call(target, context)
         yield ContextBuilt(context=context, call_number=number)
@@ -163,10 +161,15 @@ class Calls:
 def built_context(
     services: EngineServices, target: CallTarget, record: Compaction | None
 ) -> Context:
-    """The context of a call that is about to be made; whoever watches is told."""
+    """The context of a call that is about to be made.
+
+    What it recalls is stored, so that the calls after it show the same; whoever watches is told.
+    """
     begun = time.perf_counter()
     context = build_context(target.view, target.call, record)
     seconds = time.perf_counter() - begun
+    if context.recalls != target.call.recalls:
+        services.store.set_recalls(target.session.id, context.recalls)
     services.watchers.tell(lambda one: one.on_context(target.session.id, context, seconds))
     return context
 
@@ -219,6 +222,17 @@ def record_call(
         services.alerts.after_calls(target.session, [info])
     services.watchers.tell(lambda one: one.on_call(info))
     return before
+
+
+def record_report(services: EngineServices, session: SessionInfo, info: CallInfo) -> None:
+    """Stores a call of which only the provider's report is known, not what was sent.
+
+    Raises:
+        StoreError: it cannot be stored, e.g. because the session was erased.
+    """
+    services.store.record_calls([info])
+    services.alerts.after_calls(session, [info])
+    services.watchers.tell(lambda one: one.on_call(info))
 
 
 def _without_compaction(target: CallTarget, context: Context) -> int:

@@ -9,7 +9,7 @@ from typing import Final
 
 from ctxcore.assembly.context import Context
 from ctxcore.engine.automatic import AutomaticCompactions
-from ctxcore.engine.calls import built_context, record_call
+from ctxcore.engine.calls import built_context, record_call, record_report
 from ctxcore.engine.sending import with_own_price
 from ctxcore.engine.services import CallTarget, EngineServices, to_definitions
 from ctxcore.engine.signals import record_signals
@@ -79,8 +79,7 @@ class OutsideCalls:
             model=model,
             **asdict(usage),
         )
-        self._services.store.record_calls([info])
-        self._services.alerts.after_calls(session, [info])
+        record_report(self._services, session, info)
 
     def begin(
         self,
@@ -133,8 +132,6 @@ class OutsideCalls:
             target = self._settled(services.renew(target))
         with services.slots:
             context = built_context(services, target, target.record)
-            if context.recalls != target.call.recalls:
-                services.store.set_recalls(target.session.id, context.recalls)
         return OutsideCall(target=target, context=context)
 
     def answer(

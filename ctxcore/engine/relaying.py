@@ -15,6 +15,7 @@ from itertools import accumulate
 from typing import Final
 
 from ctxcore.assembly.context import Context
+from ctxcore.engine.calls import record_report
 from ctxcore.engine.outside import OutsideCall, OutsideCalls
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.errors import ContextError
@@ -259,9 +260,7 @@ class Relay:
         if reply is not None:
             info = replace(info, cost=reply.cost, **asdict(reply.usage))
             info = replace(info, latency_seconds=reply.latency_seconds)
-        services.store.record_calls([info])
-        services.alerts.after_calls(target.session, [info])
-        services.watchers.tell(lambda one: one.on_call(info))
+        record_report(services, target.session, info)
 
 
 def _digests(seed: str, messages: Sequence[Message]) -> Iterator[str]:

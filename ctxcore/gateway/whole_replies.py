@@ -15,7 +15,7 @@ _KNOWN: Final = ("role", "content", "tool_calls", "reasoning_content", "thinking
 
 
 @dataclass(frozen=True, slots=True)
-class _Reported:
+class ReportedUsage:
     """A report of usage as chunks of streams hold it."""
 
     usage: object
@@ -32,7 +32,7 @@ def reply_of(response: object, *, seconds: float = 0.0, cost: float | None = Non
     Raises:
         MessageError: it holds no message.
     """
-    plain = _plain(response)
+    plain = plain_response(response)
     choices = plain.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else {}
     said = choice.get("message") or {}
@@ -42,7 +42,7 @@ def reply_of(response: object, *, seconds: float = 0.0, cost: float | None = Non
         thoughts=tuple(part for part in message.content if isinstance(part, Reasoning)),
         calls=message.calls,
         finish_reason=str(choice.get("finish_reason") or "stop"),
-        usage=read_usage([_Reported(plain.get("usage"))]),
+        usage=read_usage([ReportedUsage(plain.get("usage"))]),
         model=str(plain.get("model") or ""),
         cost=cost,
         latency_seconds=seconds,
@@ -50,8 +50,8 @@ def reply_of(response: object, *, seconds: float = 0.0, cost: float | None = Non
     )
 
 
-def _plain(response: object) -> Mapping[str, Any]:
-    """A response as a dictionary."""
+def plain_response(response: object) -> Mapping[str, Any]:
+    """A response as a dictionary; empty where it is none."""
     dump = getattr(response, "model_dump", None)
     found = dump() if callable(dump) else response
     return found if isinstance(found, Mapping) else {}

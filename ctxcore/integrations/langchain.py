@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, Any, NotRequired, Unpack
 
 from ctxcore.integrations.requirements import require
-from ctxcore.integrations.window import STATE_KEY, Kept, Window
-from ctxcore.policy.values import Policy
-from ctxcore.summarizers.calling import SummarizerLike
+from ctxcore.integrations.window import STATE_KEY, Kept, Window, WindowSettings
 
 require("langchain", extra="langchain")
 
@@ -39,28 +37,17 @@ class ContextMiddleware(AgentMiddleware[ContextState, Any, Any]):
 
     state_schema = ContextState
 
-    def __init__(
-        self,
-        *,
-        policy: Policy | str = "default",
-        max_tokens: int | None = None,
-        model: str | None = None,
-        summarizer: SummarizerLike | None = None,
-        strict: bool = False,
-    ) -> None:
+    def __init__(self, **settings: Unpack[WindowSettings]) -> None:
         """A middleware for any number of agents and conversations.
 
         Args:
-            policy: thresholds, or the name of a preset.
-            max_tokens: the input budget; without it the window of the model decides.
-            model: whose tokens count, as litellm names it; without it the agent's model.
-            summarizer: writes summaries; without one they quote.
-            strict: whether a fault is raised instead of logged.
+            settings: those of `Window`; without `max_tokens` and `model` the agent's model decides.
+
+        Raises:
+            PolicyError: there is no preset of this name.
         """
         super().__init__()
-        self.window = Window(
-            policy=policy, max_tokens=max_tokens, model=model, summarizer=summarizer, strict=strict
-        )
+        self.window = Window(**settings)
 
     def wrap_model_call(
         self,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Final, TypedDict
 
 from ctxcore import __version__
@@ -110,10 +111,8 @@ class _Verbs:
     def context_status(self, session: Session = "") -> SessionStatus:
         """Tells how full the context of a session is, and what fills it."""
         found = self._found(session)
-        try:
+        with _refusals():
             context = self._engine.context(found.id)
-        except ContextError as error:
-            raise ToolError(str(error)) from error
         parts = {
             name: size
             for name, size in context.breakdown.to_dict().items()
@@ -158,7 +157,7 @@ class _Verbs:
     ) -> str:
         """Reads exact parts of a tool output that stands shortened in the context."""
         found = self._found(session)
-        try:
+        with _refusals():
             return self._engine.expand(
                 found.id,
                 ref,
@@ -167,8 +166,6 @@ class _Verbs:
                 grep=grep or None,
                 max_tokens=max_tokens,
             )
-        except ContextError as error:
-            raise ToolError(str(error)) from error
 
     def compact_now(
         self,
@@ -177,22 +174,30 @@ class _Verbs:
     ) -> Done:
         """Folds older messages of a session into a summary; `undo` takes it back."""
         found = self._found(session)
-        try:
+        with _refusals():
             info = self._engine.compact(found.id, focus=focus)
-        except ContextError as error:
-            raise ToolError(str(error)) from error
-        return _done(found, info, "Compacted.", "Nothing may be folded now.")
+        before, after = _sizes(info)
+        return Done(
+            session=found.id,
+            done=info is not None,
+            message="Compacted." if info else "Nothing may be folded now.",
+            tokens_before=before,
+            tokens_after=after,
+        )
 
     def undo(self, session: Session = "") -> Done:
         """Takes back the last compaction of a session, so that its messages are sent again."""
         found = self._found(session)
-        try:
+        with _refusals():
             info = self._engine.undo(found.id)
-        except ContextError as error:
-            raise ToolError(str(error)) from error
-        done = _done(found, info, "Undone.", "There is no compaction to undo.")
-        done["tokens_before"], done["tokens_after"] = done["tokens_after"], done["tokens_before"]
-        return done
+        after, before = _sizes(info)  # without it, and with it
+        return Done(
+            session=found.id,
+            done=info is not None,
+            message="Undone." if info else "There is no compaction to undo.",
+            tokens_before=before,
+            tokens_after=after,
+        )
 
     def _found(self, name: str) -> SessionInfo:
         """The session that a tool means.
@@ -200,23 +205,25 @@ class _Verbs:
         Raises:
             ToolError: there is none, or several; the text says what there is.
         """
-        try:
-            if name or self._session:
+        if name or self._session:
+            with _refusals():
                 return self._find(name or self._session)
-        except ContextError as error:
-            raise ToolError(str(error)) from error
         latest = self._engine.sessions(limit=1)
         if not latest:
             raise ToolError("No session is stored yet; import one with: ctxcore import FILE")
         return latest[0]
 
 
-def _done(session: SessionInfo, info: CompactionInfo | None, told: str, nothing: str) -> Done:
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Tells errors of the library as refusals of a tool, which a model can read."""
+    try:
+        yield
+    except ContextError as error:
+        raise ToolError(str(error)) from error
+
+
+def _sizes(info: CompactionInfo | None) -> tuple[int, int]:
+    """The next call without a compaction and with it, in tokens; 0 where that is not known."""
     effect = info.effect if info is not None else None
-    return Done(
-        session=session.id,
-        done=info is not None,
-        message=told if info is not None else nothing,
-        tokens_before=effect.without_tokens if effect else 0,
-        tokens_after=effect.with_tokens if effect else 0,
-    )
+    return (effect.without_tokens, effect.with_tokens) if effect else (0, 0)

@@ -12,14 +12,14 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from ctxcore.assembly.states import CompactionState
 from ctxcore.engine.asynchronous import run_in_thread
 from ctxcore.engine.core import ContextEngine
 from ctxcore.gateway.values import ModelUsage
 from ctxcore.integrations.requirements import require
-from ctxcore.integrations.window import STATE_KEY, Window
+from ctxcore.integrations.window import STATE_KEY, Window, WindowSettings, function_definition
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import (
     canonical_at,
@@ -30,10 +30,8 @@ from ctxcore.messages.canonical import (
 )
 from ctxcore.messages.shapes.reading import codec_of, write_messages
 from ctxcore.messages.values import Message, Opaque
-from ctxcore.policy.values import Policy
 from ctxcore.reasons.places import Place, PlaceCode
 from ctxcore.store.values import AGENTS_SDK, MessageInfo
-from ctxcore.summarizers.calling import SummarizerLike
 
 require("agents", extra="openai-agents")
 
@@ -213,28 +211,18 @@ class ContextFilter:
     """
 
     def __init__(
-        self,
-        session: ContextSession | None = None,
-        *,
-        policy: Policy | str = "default",
-        max_tokens: int | None = None,
-        model: str | None = None,
-        summarizer: SummarizerLike | None = None,
-        strict: bool = False,
+        self, session: ContextSession | None = None, **settings: Unpack[WindowSettings]
     ) -> None:
         """A filter for the runs of one session, or for any number of runs without one.
 
         Args:
             session: where states are stored.
-            policy: thresholds, or the name of a preset.
-            max_tokens: the input budget; without it the window of the model decides.
-            model: whose tokens count, as litellm names it; without it the agent's model.
-            summarizer: writes summaries; without one they quote.
-            strict: whether a fault is raised instead of logged.
+            settings: those of `Window`; without `max_tokens` and `model` the agent's model decides.
+
+        Raises:
+            PolicyError: there is no preset of this name.
         """
-        self.window = Window(
-            policy=policy, max_tokens=max_tokens, model=model, summarizer=summarizer, strict=strict
-        )
+        self.window = Window(**settings)
         self._session = session
         self._states: OrderedDict[str, JsonObject] = OrderedDict()
 
@@ -248,7 +236,11 @@ class ContextFilter:
         kept = await self.window.akeep(
             [*front, *given.input],
             await self._state(begins),
-            tools=[_definition(one) for one in agent.tools if isinstance(one, FunctionTool)],
+            tools=[
+                function_definition(one.name, one.description, one.params_json_schema)
+                for one in agent.tools
+                if isinstance(one, FunctionTool)
+            ],
             model=model_name(agent),
         )
         if kept.state is not None:
@@ -289,15 +281,6 @@ def _text(content: str | list[dict[str, str]]) -> str:
     """The text of a system message, to whose parts a context may have added some."""
     parts = [content] if isinstance(content, str) else [part["text"] for part in content]
     return "\n\n".join(parts)
-
-
-def _definition(tool: FunctionTool) -> dict[str, object]:
-    function = {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": tool.params_json_schema,
-    }
-    return {"type": "function", "function": function}
 
 
 def _usage(response: ModelResponse) -> ModelUsage:

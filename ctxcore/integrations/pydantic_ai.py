@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from ctxcore.integrations.requirements import require
-from ctxcore.integrations.window import STATE_KEY, Window
+from ctxcore.integrations.window import STATE_KEY, Window, function_definition
 from ctxcore.policy.values import Policy
 from ctxcore.summarizers.calling import SummarizerLike
 
@@ -15,7 +15,7 @@ require("pydantic_ai", extra="pydantic-ai")
 from pydantic_ai.capabilities import AbstractCapability, WrapModelRequestHandler
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.tools import RunContext, ToolDefinition
+from pydantic_ai.tools import RunContext
 
 
 @dataclass
@@ -67,7 +67,10 @@ def _call_of(request: ModelRequestContext) -> dict[str, Any]:
     """What is known of the call beside its messages."""
     tools = request.model_request_parameters.function_tools
     return {
-        "tools": [_definition(tool) for tool in tools],
+        "tools": [
+            function_definition(tool.name, tool.description, tool.parameters_json_schema)
+            for tool in tools
+        ],
         "model": f"{request.model.system}/{request.model.model_name}",
     }
 
@@ -77,12 +80,3 @@ def _state_in(messages: list[ModelMessage]) -> object:
     answers = (one for one in reversed(messages) if isinstance(one, ModelResponse))
     found = ((one.metadata or {}).get(STATE_KEY) for one in answers)
     return next((state for state in found if state), None)
-
-
-def _definition(tool: ToolDefinition) -> dict[str, object]:
-    function = {
-        "name": tool.name,
-        "description": tool.description or "",
-        "parameters": tool.parameters_json_schema,
-    }
-    return {"type": "function", "function": function}

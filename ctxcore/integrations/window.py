@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypedDict, TypeVar
 
 from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.compacting import compact
@@ -21,6 +21,24 @@ STATE_KEY: Final = "ctxcore"
 
 T = TypeVar("T")
 _LOGGER = logging.getLogger("ctxcore.integrations")
+
+
+class WindowSettings(TypedDict, total=False):
+    """The settings of a `Window`, as integrations take them; `Window` says what each means."""
+
+    policy: Policy | str
+    max_tokens: int | None
+    model: str | None
+    summarizer: SummarizerLike | None
+    strict: bool
+
+
+def function_definition(
+    name: str, description: str | None, parameters: Mapping[str, object]
+) -> dict[str, object]:
+    """The definition of a tool as OpenAI takes it, so that its tokens count."""
+    function = {"name": name, "description": description or "", "parameters": parameters}
+    return {"type": "function", "function": function}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from ctxcore.errors import ContextError
 from ctxcore.gateway.replies import read_usage
 from ctxcore.gateway.values import ModelReply
+from ctxcore.gateway.whole_replies import ReportedUsage, plain_response
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Message, Reasoning
 
@@ -22,7 +23,7 @@ def read_reply(
     """An answer with its usage; without words or calls where it cannot be read."""
     payload = details.get("standard_logging_object")
     told = payload if isinstance(payload, Mapping) else {}
-    plain = _plain(response) or _plain(told.get("response"))
+    plain = plain_response(response) or plain_response(told.get("response"))
     cost = told.get("response_cost")
     message = _message(plain)
     return ModelReply(
@@ -30,19 +31,12 @@ def read_reply(
         thoughts=tuple(p for p in message.content if isinstance(p, Reasoning)) if message else (),
         calls=message.calls if message else (),
         finish_reason="stop",
-        usage=read_usage([_Reported(_usage(plain, told))]),
+        usage=read_usage([ReportedUsage(_usage(plain, told))]),
         model=str(plain.get("model") or ""),
         cost=float(cost) if isinstance(cost, (int, float)) and cost else None,
         latency_seconds=max((end - start).total_seconds(), 0.0),
         first_token_seconds=None,
     )
-
-
-class _Reported:
-    """A report of usage as litellm's chunks hold it."""
-
-    def __init__(self, usage: object) -> None:
-        self.usage = usage
 
 
 def _usage(plain: Mapping[str, Any], told: Mapping[str, Any]) -> object:
@@ -92,12 +86,3 @@ def _without_nulls(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _without_nulls(one) for key, one in value.items() if one is not None}
     return [_without_nulls(one) for one in value] if isinstance(value, list) else value
-
-
-def _plain(response: object) -> Mapping[str, Any]:
-    """A response as plain data; empty where it is none."""
-    if isinstance(response, Mapping):
-        return response
-    dump = getattr(response, "model_dump", None)
-    found = dump() if callable(dump) else None
-    return found if isinstance(found, Mapping) else {}

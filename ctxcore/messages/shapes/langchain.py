@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final
 
@@ -67,8 +67,11 @@ def _as_openai(given: Any, place: Place) -> dict[str, object]:
     content = given.content
     out: dict[str, object] = {"role": role, "content": content}
     if not isinstance(content, str):
-        out["content"] = [one for one in content if not _is_block(one, _CALL_BLOCKS, thoughts=True)]
-        out["thinking_blocks"] = [_thought(one) for one in content if _is_thought(one)]
+        beside = (*_CALL_BLOCKS, *_THOUGHT_BLOCKS)
+        out["content"] = [one for one in content if type_of(one) not in beside]
+        out["thinking_blocks"] = [
+            _thought(one) for one in content if type_of(one) in _THOUGHT_BLOCKS
+        ]
     if kind == "ai":
         out["tool_calls"] = [*map(_call, given.tool_calls), *map(_call, given.invalid_tool_calls)]
     if role == "tool":
@@ -78,14 +81,6 @@ def _as_openai(given: Any, place: Place) -> dict[str, object]:
     if given.name:
         out["name"] = given.name
     return out
-
-
-def _is_block(block: object, kinds: Iterable[str], *, thoughts: bool = False) -> bool:
-    return type_of(block) in kinds or (thoughts and _is_thought(block))
-
-
-def _is_thought(block: object) -> bool:
-    return type_of(block) in _THOUGHT_BLOCKS
 
 
 def _thought(block: Mapping[str, object]) -> dict[str, object]:
@@ -174,7 +169,7 @@ def _with_thoughts(message: Message) -> object:
 
 def _with_input(block: object, calls: Mapping[object, Mapping[str, object]]) -> object:
     """A block that repeats a call, with the arguments the call has now."""
-    if not isinstance(block, Mapping) or not _is_block(block, _CALL_BLOCKS):
+    if not isinstance(block, Mapping) or type_of(block) not in _CALL_BLOCKS:
         return block
     call = calls.get(block.get("id"))
     if call is None:

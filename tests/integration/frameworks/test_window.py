@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -10,6 +12,15 @@ import pytest
 from ctxcore import StateError, fit
 from ctxcore.integrations import Window
 from tests.integration.frameworks.conversations import WINDOW, answer, note, prefix_breaks
+from tests.limits import HANG_SECONDS
+
+
+def test_it_loads_no_database() -> None:
+    code = (
+        "import sys; from ctxcore.integrations import Window; from ctxcore import acompact; "
+        "assert not {'sqlalchemy', 'sqlmodel', 'litellm'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG_SECONDS)
 
 
 def talk(turns: int) -> list[dict[str, Any]]:
