@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ctxcore.assembly.context import Context
-from ctxcore.assembly.states import CompactionState
 from ctxcore.assembly.fitting import Prepared
 from ctxcore.assembly.history_views import PrefixHistory
+from ctxcore.assembly.states import CompactionState
 from ctxcore.compaction.carried_facts import ledger_at
 from ctxcore.compaction.compacting import compact_prepared
 from ctxcore.compaction.loss_report import LostFact, message_text, sort_by_salience
