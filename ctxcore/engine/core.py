@@ -644,7 +644,7 @@ class ContextEngine:
         target = self._services.call_target(
             session_id, model=model, tools=tools, knowledge=knowledge, system=system
         )
-        return build_context(target.view, target.call, target.record)
+        return target.told(build_context(target.view, target.call, target.record))
 
     def context_under(self, session_id: str, overrides: JsonObject) -> Context:
         """The context of the next call if the policy had these fields on top; nothing is saved.
@@ -654,7 +654,7 @@ class ContextEngine:
             BudgetError: what must be kept does not fit.
         """
         target = self._services.call_target(session_id, overrides=overrides)
-        return build_context(target.view, target.call, target.record)
+        return target.told(build_context(target.view, target.call, target.record))
 
     def call_target(self, session_id: str, *, model: str | None = None) -> CallTarget:
         """The session with model, policy and history, as the next call sees it."""
@@ -1257,6 +1257,14 @@ class ContextEngine:
         """
         return self._exchange.export_many(session_ids, form, redacts=redacts)
 
+    def damage(self, session_id: str) -> tuple[Reason, ...]:
+        """What of a stored session cannot be read; empty where all of it can.
+
+        Contexts and exports have the rest of it, with a sentence in the place of a message. Whole
+        databases are checked by `ctxcore doctor`.
+        """
+        return self._exchange.damage(session_id)
+
     def preview_import(self, text: str, *, name: str) -> list[ImportPreview]:
         """The conversations of a text; nothing is written."""
         return self._exchange.preview(ImportSource.of_text(text, name=name))
@@ -1422,6 +1430,7 @@ class ContextEngine:
     aforesee = async_twin(foresee)
     acalls = async_twin(calls)
     acosts = async_twin(costs)
+    adamage = async_twin(damage)
     aexport = async_twin(export)
     asecrets_in = async_twin(secrets_in)
     aexport_many = async_iterator_twin(export_many)

@@ -245,13 +245,26 @@ class RecordCode(Code):
     POLICY_VERSION = "store.policy_version", "policy version"
     SIGNAL = "store.signal", "signal"
     JOB = "store.job", "job"
+    TOOLS = "store.tools", "the list of tools"
+    SYSTEM_MESSAGES = "store.system_messages", "the list of system messages"
     WORKING_STATE = "store.working_state", "the working state"
     SYSTEM_CHANGES = "store.system_changes", "the record of system prompts"
     COUNT_FACTOR = "store.count_factor", "the count factor"
     RECALLS = "store.recalls", "the record of what was recalled"
     RULE_EDITS = "store.rule_edits", "the record of edited rules"
     RULE_EDIT = "store.rule_edit", "edit of a rule"
+    COLUMN = "store.column", "the column {name!r}"
     OF_COMPACTION = "store.of_compaction", "compaction {id!r}"
+
+
+class DamageCode(Code):
+    """What is damaged in a session, or is missing of it."""
+
+    MESSAGE = "damage.message", "message {number} cannot be read: {problem}"
+    MISSING = "damage.missing", "message {number} is missing"
+    COMPACTION = "damage.compaction", "compaction {number} cannot be read: {problem}"
+    PART = "damage.part", "{what} cannot be read: {problem}"
+    ROWS = "damage.rows", "{count:,} of the records of kind {what} cannot be read"
 
 
 class AccessCode(Code):

@@ -17,6 +17,7 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.facts.rule_edits import RuleEdit
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
+from ctxcore.store.errors import RecordKind
 from ctxcore.store.values import (
     EVERY_SESSION,
     Alert,
@@ -222,6 +223,9 @@ class SessionStore(Protocol):
         role: Role | None = None,
     ) -> list[MessageInfo]:
         """The messages `first` … `last` (default: to the end), only those of `role` if given."""
+
+    def record_counts(self, session_id: str) -> Mapping[RecordKind, int]:
+        """How many calls, signals and edits of rules in force are stored, damaged ones too."""
 
     def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:
         """The history at this moment, with sizes by that counter (default: the session's own)."""
