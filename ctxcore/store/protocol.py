@@ -5,7 +5,7 @@ Every write is atomic. Verbs on a session raise `SessionNotFoundError` where the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -29,6 +29,7 @@ from ctxcore.store.values import (
     CountedModel,
     DatabaseInfo,
     Event,
+    Finding,
     ImportedCompaction,
     JobInfo,
     JobState,
@@ -685,8 +686,20 @@ class SessionStore(Protocol):
     def check_database(self) -> list[str] | None:
         """What is wrong in the database, as it says itself; None where it cannot be asked."""
 
-    def back_up(self, path: Path) -> None:
-        """Copies the database into a new file while it is in use.
+    def check_all(
+        self,
+        *,
+        at: datetime,
+        repairs: bool = False,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Iterator[Finding]:
+        """All that is wrong in the database, session by session; `repairs` what can be.
+
+        `on_progress` is told the sessions that are done, and how many there are.
+        """
+
+    def back_up(self, path: Path, *, overwrite: bool = False) -> None:
+        """Copies the database into a file while it is in use; the file appears whole or not.
 
         Raises:
             DatabaseError: it is no SQLite file, or the file is there or cannot be written.

@@ -566,6 +566,18 @@ class Event(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Plain):
+    """Something that a check of a database found."""
+
+    reason: Reason
+    session_id: str | None = None
+    """The session that it is in; None: the database as a whole."""
+    is_repairable: bool = False
+    """Whether it can be made again from what is sound."""
+    is_repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseInfo(Plain):
     """A database as a whole."""
 
