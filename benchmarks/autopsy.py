@@ -11,7 +11,10 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate, product
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -21,19 +24,15 @@ from time import perf_counter
 from typing import Final
 
 from benchmarks.timing import print_command
-from ctxcore.autopsy.running import autopsy
-from ctxcore.engine.core import ContextEngine
 from ctxcore.messages.values import JsonObject
-from ctxcore.store.sql import open_store
 
 _MEGABYTE: Final = 1_000_000
 _FOLDED_EVERY: Final = 4
 _LINES_OF_OUTPUT: Final = 60
-_WORDS: Final = (
-    *("order", "parcel", "retry", "timeout", "queue", "worker", "schema", "column", "index"),
-    *("cache", "token", "budget", "window", "branch", "commit", "deploy", "error", "trace"),
-    *("the", "a", "is", "was", "not", "before", "after", "with", "from", "into", "when", "again"),
-)
+_SYLLABLES: Final = ("ra", "ke", "lo", "min", "sta", "ver", "du", "pol", "ti", "gan", "ex", "or")
+_WORDS: Final = tuple("".join(parts) for parts in product(_SYLLABLES, repeat=3))
+_FREQUENCIES: Final = tuple(1 / (10 + at) for at in range(len(_WORDS)))  # about as words have
+_CUMULATED: Final = tuple(accumulate(_FREQUENCIES))
 
 
 def main() -> None:
@@ -45,13 +44,22 @@ def main() -> None:
         path = Path(folder)
         size = round(options.megabytes * _MEGABYTE)
         written = _write_all(path / "sessions", options.files, size // options.files)
-        _row("autopsy", options.files, written, lambda: autopsy([path / "sessions"]))
+        _row("autopsy", options.files, written, partial(_autopsy, path / "sessions"))
         long = path / "long.jsonl"
         length = write_session(long, round(options.long * _MEGABYTE), seed=-1)
-        _row("import of one session", 1, length, lambda: _import(long, path / "x.db"))
+        _row("import of one session", 1, length, partial(_import, long, path / "x.db"))
+
+
+def _autopsy(folder: Path) -> None:
+    from ctxcore.autopsy.running import autopsy
+
+    autopsy([folder])
 
 
 def _import(file: Path, database: Path) -> None:
+    from ctxcore.engine.core import ContextEngine
+    from ctxcore.store.sql import open_store
+
     store = open_store(str(database))
     ContextEngine(store).import_file(file)
     store.close()
@@ -68,12 +76,9 @@ class _Taken:
 
 def _row(name: str, files: int, size: int, work: Callable[[], object]) -> None:
     """Measures a work in a process of its own, and prints it."""
-    context = get_context("fork")
-    queue = context.SimpleQueue()
-    process = context.Process(target=lambda: queue.put(_measured(work)))
-    process.start()
-    taken = queue.get()
-    process.join()
+    context = get_context("spawn")  # a forked one would count the memory of this one as its own
+    with ProcessPoolExecutor(1, mp_context=context) as pool:
+        taken = pool.submit(_measured, work).result()
     print(
         f"{name:<28} {files:>6,} {size / _MEGABYTE:>7,.0f} {taken.seconds:>7.1f} s"
         f" {taken.cpu_seconds:>6.1f} s {size / _MEGABYTE / taken.seconds:>7.1f}"
@@ -174,7 +179,9 @@ def _records(session: str, random: Random, size: int, *, folds: bool) -> Iterato
                 f"{at:>6}  {_said(random, 9)}" for at in range(random.randrange(_LINES_OF_OUTPUT))
             )
             result = {"type": "tool_result", "tool_use_id": call, "content": output}
-            yield user([result])
+            # The program writes each result twice, as the model and as itself read it.
+            file_read: JsonObject = {"filePath": f"/srv/app/{file}", "content": output}
+            yield user([result], toolUseResult={"type": "text", "file": file_read})
             shown += len(output) + 200
         yield answer({"type": "text", "text": _said(random, 80)})
         if folds and shown > limit:
@@ -189,7 +196,7 @@ def _records(session: str, random: Random, size: int, *, folds: bool) -> Iterato
 
 
 def _said(random: Random, words: int) -> str:
-    return " ".join(random.choices(_WORDS, k=words)) + "."
+    return " ".join(random.choices(_WORDS, cum_weights=_CUMULATED, k=words)) + "."
 
 
 def _options() -> argparse.Namespace:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, Protocol, TypeVar
 
@@ -271,14 +272,19 @@ class ListHistory:
         others = [not row.message.is_system for row in self._rows]
         self._counts = [0, *accumulate(others)]
         self._users = [0, *accumulate(row.message.role == "user" for row in self._rows)]
-        bounds = (self._bound(row) * other for row, other in zip(self._rows, others, strict=True))
-        self._sums = [0, *accumulate(bounds)]
+        self._sums = self._bounds()
         self._anchors = _find_anchors(self._rows, pinned, excluded, own or (), changes)
-        self._facts: list[Sequence[Fact]] = []
-        self._read_to = BlockTracker()
-        self._inherited = rule_edits.apply(0, inherited)
-        self._rules = RuleBook()
-        self._rules.add(0, self._inherited)
+        self._facts = _FoundFacts(self._rows, inherited, rule_edits)
+        self._places = WordPlaces([row.message for row in self._rows])
+
+    def shortening(self, over_tokens: int | None) -> ListHistory:
+        """The same messages with another limit; facts and words of both are found once."""
+        other = copy(self)
+        other.memo = {}
+        other._oversize_tokens = over_tokens
+        other._rows = [unshortened(row) for row in self._rows]
+        other._sums = other._bounds()
+        return other
 
     def count(self) -> int:
         return len(self._rows)
@@ -311,24 +317,13 @@ class ListHistory:
         return self._rule_edits
 
     def facts(self) -> Iterable[tuple[int, Sequence[Fact]]]:
-        edits = self._rule_edits
-        for row in self._rows[len(self._facts) :]:
-            self._read_to = self._read_to.next(row.message, row.seq)
-            call = self._read_to.call(row.message)
-            known = None if edits else self._rules.said_at(row.seq)
-            self._facts.append(edits.apply(row.seq, facts_of(row, call, known)))
-        return ((seq, facts) for seq, facts in enumerate([self._inherited, *self._facts]) if facts)
+        return self._facts.all()
 
     def taken_back(self) -> TakenBack:
-        return self._rules.taken
+        return self._facts.rules.taken
 
     def standing(self, *, until: int | None = None) -> Sequence[Entry]:
-        end = len(self._rows) if until is None else min(until, len(self._rows))
-        for row in self._rows[self._rules.read_until : end]:
-            is_known = row.seq <= len(self._facts)
-            facts = self._facts[row.seq - 1] if is_known else find_rules(row.message)
-            self._rules.add(row.seq, self._rule_edits.apply(row.seq, facts))
-        return self._rules.standing(end)
+        return self._facts.standing(len(self._rows) if until is None else until)
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
         return [row.tokens for row in self._rows[first - 1 : last]]
@@ -341,10 +336,6 @@ class ListHistory:
     ) -> Sequence[Sequence[int]]:
         return self._places.having(terms, before=before, most=most)
 
-    @cached_property
-    def _places(self) -> WordPlaces:
-        return WordPlaces([row.message for row in self._rows])
-
     def _read(self, seq: int) -> Counted:
         row = self._rows[seq - 1]
         limit = self._oversize_tokens
@@ -356,9 +347,46 @@ class ListHistory:
             row = self._rows[seq - 1] = shorten_row(row, limit, self._counter, query=query)
         return row
 
+    def _bounds(self) -> list[int]:
+        """The most that the first messages take, for each number of them, without system ones."""
+        return [0, *accumulate(0 if r.message.is_system else self._bound(r) for r in self._rows)]
+
     def _bound(self, row: Counted) -> int:
         limit = self._oversize_tokens
         return row.tokens if limit is None or not is_oversize(row, limit) else limit
+
+
+class _FoundFacts:
+    """The facts and rules of a list of messages, each read when they are first asked for."""
+
+    def __init__(
+        self, rows: Iterable[Counted], inherited: Sequence[Fact], rule_edits: RuleEdits
+    ) -> None:
+        self._rows = tuple(rows)
+        self._edits = rule_edits
+        self._found: list[Sequence[Fact]] = [rule_edits.apply(0, inherited)]
+        """By sequence number; with 0, what is known from before the first message."""
+        self._read_to = BlockTracker()
+        self.rules = RuleBook()
+        self.rules.add(0, self._found[0])
+
+    def all(self) -> Iterable[tuple[int, Sequence[Fact]]]:
+        """The facts of each message that has any, with its sequence number."""
+        for row in self._rows[len(self._found) - 1 :]:
+            self._read_to = self._read_to.next(row.message, row.seq)
+            call = self._read_to.call(row.message)
+            known = None if self._edits else self.rules.said_at(row.seq)
+            self._found.append(self._edits.apply(row.seq, facts_of(row, call, known)))
+        return ((seq, facts) for seq, facts in enumerate(self._found) if facts)
+
+    def standing(self, until: int) -> Sequence[Entry]:
+        """The standing instructions that hold at message `until`, or at the last one."""
+        end = min(until, len(self._rows))
+        for row in self._rows[self.rules.read_until : end]:
+            is_known = row.seq < len(self._found)
+            facts = self._found[row.seq] if is_known else find_rules(row.message)
+            self.rules.add(row.seq, self._edits.apply(row.seq, facts))
+        return self.rules.standing(end)
 
 
 def count_row(message: Message, seq: int, tracker: BlockTracker, counter: TokenCounter) -> Counted:

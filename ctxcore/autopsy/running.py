@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -93,12 +94,19 @@ def _examine_all(
         yield from ((file, examine_file(file, policy, model)) for file in files)
         return
     # Forked processes would inherit threads and locks of a server.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    context = get_context("spawn")
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_collect_seldom)
     with pool:
         largest_first = sorted(files, key=lambda file: -sizes[file])
         tasks = {pool.submit(examine_file, file, policy, model): file for file in largest_first}
         for task in as_completed(tasks):
             yield tasks[task], task.result()
+
+
+def _collect_seldom() -> None:
+    """Lets the garbage collector look less often: a conversation is many objects and no cycles."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 def examine_file(path: Path, policy: Policy, model: str | None = None) -> _Found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, groupby
 
 from ctxcore.assembly.history import Counted, is_own_answer, with_short
 from ctxcore.assembly.items import SHORT_TOKENS
@@ -178,8 +178,13 @@ class Keeping:
 
     def add(self, addition: Addition, room_tokens: int | None = None) -> int | None:
         """Keeps a block beside the others; returns its size, or None if there is no room for it."""
-        shown = list(self._shown(addition))
-        more = sum(size - self.sizes.get(seq, 0) for seq, size, _ in shown)
+        shown, more = list[tuple[int, int, Pieces | None]](), 0
+        is_new = self.sizes.keys().isdisjoint(addition.block)
+        for seq, size, pieces in self._shown(addition):
+            shown.append((seq, size, pieces))
+            more += size - self.sizes.get(seq, 0)
+            if is_new and room_tokens is not None and more > room_tokens:
+                return None  # most that are refused are far too large
         if room_tokens is not None and more > room_tokens:
             return None
         for seq, size, pieces in shown:
@@ -190,14 +195,20 @@ class Keeping:
         return more
 
     def _shown(self, addition: Addition) -> Iterator[tuple[int, int, Pieces | None]]:
-        """Yields each row's number and size as it would stay, and its pieces if not whole."""
-        for seq in addition.block:
+        """Yields each row's number and size as it would stay, and its pieces if not whole.
+
+        Those that stay whole, whose sizes are known, come first.
+        """
+        for seq in sorted(addition.block, key=addition.pieces.__contains__):
             row, pieces = self.rows[seq], addition.pieces.get(seq)
             if pieces is not None and seq in self.sizes:
                 before = self.pieces.get(seq)
                 pieces = before and tuple(
                     old or new for old, new in zip(before, pieces, strict=True)
                 )
+                if pieces == before:  # of a long turn most messages stay as they are
+                    yield seq, self.sizes[seq], before
+                    continue
             if pieces:
                 text = text_of(row, pieces, begins=row.seq in self.begun)
                 tokens = with_short(row, text, self.counter).sent_tokens
@@ -407,17 +418,14 @@ def join_pieces(pieces: Pieces) -> str:
 
     Where a paragraph ends it ends there too, so that the next compaction finds the same ones.
     """
-    text, run = "", ""
-    for piece in pieces:
-        if piece is not None:
-            run += piece
-            continue
-        if run.strip():
-            text += run.strip() + (_BREAK if run.endswith(_BREAK) else " ")
-        run = ""
-        if not text.endswith(f"{GAP} "):
+    text = ""
+    for is_gap, stretch in groupby(pieces, lambda piece: piece is None):
+        run = "" if is_gap else "".join(filter(None, stretch))
+        if is_gap and not text.endswith(f"{GAP} "):
             text += f"{GAP} "
-    return (text + run.strip()).strip()
+        elif run.strip():
+            text += run.strip() + (_BREAK if run.endswith(_BREAK) else " ")
+    return text.strip()
 
 
 def _addition(block: Block, group: Group, step: Step, ranking: Ranking) -> Addition:

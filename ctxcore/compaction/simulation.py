@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import get_args
 
 from ctxcore.assembly.building import Call, build_context
@@ -70,7 +71,7 @@ class Recording:
         self._names = SentNames(defined_names(self._tools))
         sent = self._names.applied(self._tools)
         self._tools_tokens = count_tools(sent, self._counter) if self._tools else 0
-        self._histories: dict[int | None, ListHistory] = {}
+        self._histories = dict[int, ListHistory]()
 
     def prepare(
         self, policy: Policy, *, window_tokens: int | None = None, max_tokens: int | None = None
@@ -107,20 +108,24 @@ class Recording:
     @property
     def history(self) -> HistoryView:
         """The counted messages, without any tool output shortened."""
-        return self._history(None)
+        return self._counted
 
     def _history(self, limit: int | None) -> ListHistory:
+        if limit is None:
+            return self._counted
         if limit not in self._histories:
-            history = ListHistory(
-                self.messages,
-                self._counter,
-                pinned=self._pinned,
-                excluded=self._excluded,
-                oversize_tokens=limit,
-                rule_edits=self._rule_edits,
-            )
-            self._histories[limit] = history
+            self._histories[limit] = self._counted.shortening(limit)
         return self._histories[limit]
+
+    @cached_property
+    def _counted(self) -> ListHistory:
+        return ListHistory(
+            self.messages,
+            self._counter,
+            pinned=self._pinned,
+            excluded=self._excluded,
+            rule_edits=self._rule_edits,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -347,13 +347,16 @@ def losses_under(
     """The same of each of `presets`, compacting the messages that there were then."""
     report = loss_report(services, session_id, compaction_id)
     target = services.call_target(session_id)
-    model, edits = target.model, target.view.rule_edits()
-    messages = [info.message for info in services.store.messages(session_id, 1, report.at)]
+    recording = Recording(
+        [info.message for info in services.store.messages(session_id, 1, report.at)],
+        model=target.model,
+        rule_edits=target.view.rule_edits(),
+    )
     needed = report.needed.values()
     return tuple(
         PresetLosses(
             preset=name,
-            gone=gone_under(Policy.preset(name), messages, report.tokens, model, needed, edits),
+            gone=gone_under(Policy.preset(name), recording, report.tokens, needed),
         )
         for name in presets
     )

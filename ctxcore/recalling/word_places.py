@@ -9,8 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from heapq import merge
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Final
 
 from ctxcore.messages.values import Message
@@ -35,17 +34,22 @@ class WordPlaces:
         found: list[Sequence[int]] = []
         for forms in terms:
             needles = [(words, f" {' '.join(words)} ") for words in forms_in_index(forms)]
-            found.append(list(islice(self._newest(needles, last), max(0, most))))
+            found.append(self._newest(needles, last, max(0, most)))
         return found
 
-    def _newest(self, needles: Sequence[tuple[Sequence[str], str]], last: int) -> Iterator[int]:
-        """The messages 1 … `last` that have one of `needles`, newest first."""
+    def _newest(
+        self, needles: Sequence[tuple[Sequence[str], str]], last: int, most: int
+    ) -> list[int]:
+        """The newest of messages 1 … `last` that have one of `needles`, at most `most`."""
+        newest: list[int] = []
         for number in range((last - 1) // _PAGE_MESSAGES, -1, -1):
             page = self._page(number)
             sought = [needle for words, needle in needles if page.has_all(words)]
             first = number * _PAGE_MESSAGES + 1
-            for at in page.having(sought, last - first):
-                yield first + at
+            newest += [first + at for at in page.having(sought, last - first)]
+            if len(newest) >= most:
+                break
+        return newest[:most]
 
     def _page(self, number: int) -> _Page:
         page = self._pages.get(number)
@@ -58,30 +62,40 @@ class WordPlaces:
 class _Page:
     """The words of some messages, as one text."""
 
-    __slots__ = ("_starts", "_text", "_words")
+    __slots__ = ("_found", "_starts", "_text", "_words")
 
     def __init__(self, messages: Sequence[Message]) -> None:
         texts, self._words = words_of_each(messages)
         self._text = f" {_BETWEEN.join(texts)} "
         lengths = (len(text) + len(_BETWEEN) for text in texts)
         self._starts = array("q", accumulate(lengths, initial=0))
+        self._found: dict[str, array[int]] = {}
+        """Every place of a needle, oldest first: a conversation asks for the same words again."""
 
     def has_all(self, words: Sequence[str]) -> bool:
         """Whether each of `words` is in some message."""
         return self._words.issuperset(words)
 
-    def having(self, needles: Sequence[str], last: int) -> Iterator[int]:
+    def having(self, needles: Sequence[str], last: int) -> list[int]:
         """The messages 0 … `last` that have one of `needles`, newest first, each once."""
-        seen = None
-        for at in merge(*(self._places(needle, last) for needle in needles), reverse=True):
-            if at != seen:
-                yield (seen := at)
+        found: Sequence[int] = ()
+        if len(needles) == 1:
+            found = self._places(needles[0])
+        elif needles:
+            found = sorted(set().union(*map(self._places, needles)))
+        return list(reversed(found[: bisect_right(found, last)]))
 
-    def _places(self, needle: str, last: int) -> Iterator[int]:
-        """The messages 0 … `last` that have `needle`, newest first."""
+    def _places(self, needle: str) -> array[int]:
+        """The messages that have `needle`, oldest first."""
+        places = self._found.get(needle)
+        if places is None:
+            places = self._found[needle] = array("H", self._find(needle))
+        return places
+
+    def _find(self, needle: str) -> Iterator[int]:
         starts, text = self._starts, self._text
-        end = starts[min(last + 1, len(starts) - 1)]
-        while (found := text.rfind(needle, 0, end)) >= 0:
+        found = text.find(needle)
+        while found >= 0:
             at = bisect_right(starts, found) - 1
             yield at
-            end = starts[at]
+            found = text.find(needle, starts[at + 1])

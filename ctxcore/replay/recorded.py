@@ -7,20 +7,23 @@ context right after the compaction holds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ctxcore.assembly.context import Context
+from ctxcore.assembly.fitting import Prepared
+from ctxcore.assembly.history_views import PrefixHistory
 from ctxcore.assembly.states import CompactionState
-from ctxcore.compaction.compacting import compact
+from ctxcore.compaction.carried_facts import ledger_at
+from ctxcore.compaction.compacting import compact_prepared
 from ctxcore.compaction.loss_report import LostFact, message_text, sort_by_salience
 from ctxcore.compaction.simulation import Recording
+from ctxcore.compaction.triggers import manual_trigger, measure
 from ctxcore.errors import BudgetError
-from ctxcore.facts.ledger import Entry, Ledger, live
+from ctxcore.facts.ledger import Entry, live
 from ctxcore.facts.presence import SearchedText
-from ctxcore.facts.rule_edits import NO_EDITS, RuleEdits
 from ctxcore.facts.values import Fact
-from ctxcore.messages.values import JsonObject, JsonValue, Message, text_message
+from ctxcore.messages.values import JsonObject, JsonValue, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.replay.losses import LaterUses, LossVerdict, NeededFact, rank_losses
 from ctxcore.replay.references import (
@@ -146,47 +149,54 @@ def account_for_fold(
 
 
 def gone_under(
-    policy: Policy,
-    messages: Sequence[Message],
-    budget: int,
-    model: str | None,
-    needed: Iterable[Fact],
-    rule_edits: RuleEdits = NO_EDITS,
+    policy: Policy, recording: Recording, budget: int, needed: Iterable[Fact]
 ) -> int | None:
-    """Returns how many of the facts `needed` later a policy loses where it compacts `messages`.
+    """Returns how many of the facts `needed` later a policy loses where it compacts `recording`.
 
     It gets `budget` tokens; None where what it must keep does not fit.
     """
-    context = _compacted(messages, policy, budget, model, rule_edits)
+    context = _StandIn(recording, policy).compact(len(recording.messages), budget)
     if context is None:
         return None
     text = SearchedText(_shown_text(context))
     return sum(not text.says(fact) for fact in needed)
 
 
-def _compacted(
-    messages: Sequence[Message],
-    policy: Policy,
-    budget: int,
-    model: str | None,
-    rule_edits: RuleEdits,
-) -> Context | None:
-    try:
-        return compact(
-            messages,
-            policy=policy,
-            max_tokens=budget,
-            target_tokens=budget,
-            model=model,
-            force=True,
-            state=CompactionState(rule_edits=rule_edits.edits) if rule_edits else None,
-        ).context
-    except BudgetError:
-        return None
-
-
 def _shown_text(context: Context) -> str:
     return "\n".join(message_text(group.message) for group in context.made_of)
+
+
+class _StandIn:
+    """A policy that compacts where the recording program did, each time on top of the last.
+
+    Tool outputs are shortened before, as in a session: by the window of the model.
+    """
+
+    def __init__(self, recording: Recording, policy: Policy) -> None:
+        self._recording, self._policy = recording, policy
+        whole, _ = recording.prepare(policy)
+        self._view = PrefixHistory(whole)
+        self._state = CompactionState()
+
+    def live(self, at: int) -> list[Entry]:
+        """Returns the facts that hold before message `at`, which is behind the last place."""
+        self._view.grow(at)
+        return live(ledger_at(self._view))
+
+    def compact(self, at: int, budget: int) -> Context | None:
+        """Returns the context of the messages before `at` in as many tokens; None: none fits."""
+        self._view.grow(at)
+        _, call = self._recording.prepare(self._policy, max_tokens=budget)
+        assert call.budget is not None  # made of `budget`
+        call = replace(call, budget=self._policy.retarget(call.budget, budget))
+        prepared = Prepared(self._view, call, self._state)
+        measured = measure(self._view, call, self._state.active)
+        try:
+            result = compact_prepared(prepared, measured, manual_trigger(measured), halves=False)
+        except BudgetError:
+            return None
+        self._state = replace(result.state, recalls=())
+        return result.context
 
 
 class _Accounting:
@@ -197,12 +207,10 @@ class _Accounting:
     ) -> None:
         self._messages = recording.messages
         self._model = recording.model
-        self._rule_edits = recording.history.rule_edits()
         self._counter = counter_for(recording.model)
-        self._facts = list(recording.history.facts())
-        self._policy = policy
         self._uses = find_literal_uses(self._messages) if uses is None else list(uses)
         self._later = LaterUses(self._messages)
+        self._stand_in = _StandIn(recording, policy)
 
     @cached_property
     def _sizes(self) -> Sequence[int]:
@@ -233,12 +241,10 @@ class _Accounting:
             repeats=tuple(repeats),
         )
 
-    def _live(self, count: int) -> list[Entry]:
-        ledger = Ledger()
-        for seq, facts in self._facts:
-            if seq <= count:
-                ledger.add(seq, facts)
-        return list({entry.text: entry for entry in reversed(live(ledger))}.values())
+    def _live(self, at: int) -> list[Entry]:
+        """Returns the facts that hold before message `at`, each text once."""
+        entries = reversed(self._stand_in.live(at))
+        return list({entry.text: entry for entry in entries}.values())
 
     def _used_literals(self, at: int, until: int) -> dict[str, LiteralUse]:
         """Returns the literals that appeared before and are used after, with their first use."""
@@ -256,8 +262,7 @@ class _Accounting:
     def _ours(
         self, at: int, budget: int, entries: Sequence[Entry], literals: Iterable[str]
     ) -> Saved | None:
-        messages, edits = self._messages[:at], self._rule_edits
-        context = _compacted(messages, self._policy, budget, self._model, edits)
+        context = self._stand_in.compact(at, budget)
         if context is None:
             return None
         return self._saved(_shown_text(context), context.tokens, entries, literals, at)

@@ -410,8 +410,11 @@ class Ranking:
         if self._counts is not None and not self._counts(unit):
             return 0.0
         total = 0.0 if self._is_repeated(unit) else salience.talk
+        if not salience.literals:
+            return total
+        covered = self._covered
         for literal, score in salience.literals:
-            if literal not in self._covered and literal not in seen:
+            if literal not in covered and literal not in seen:
                 total += score
         if adds:
             seen.update(literal for literal, _ in salience.literals)

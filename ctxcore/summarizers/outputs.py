@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 from ctxcore.messages.values import JsonValue, ToolCall
@@ -25,16 +25,12 @@ _FENCE = re.compile(r"^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _FAILURES = "error|exception|fail|traceback|denied|not found|错误|失败|异常"
 _OUTCOMES = "warn|passed|success|total|result|created|deleted|version|成功|结果|共计"
 _CUE_WORDS = ((_FAILURES.split("|"), 4), (_OUTCOMES.split("|"), 2))
-_CUES = (
-    *((re.compile("|".join(words), re.I), value) for words, value in _CUE_WORDS),
-    (re.compile(r"https?://|[\w.-]+/[\w.-]+|\b\w+\.\w{1,4}:\d+|\b[0-9a-f]{7,40}\b"), 1),
-    (re.compile(r"\d"), 1),
-)
+_PATH = re.compile(r"https?://|[\w.-]+/[\w.-]+")
+_PLACE = re.compile(r"\b\w+\.\w{1,4}:\d+")
+_HASH = re.compile(r"\b[0-9a-f]{7,40}\b")
+_DIGIT = re.compile(r"\d")
 _OPEN_ENDS, _CLOSING_STARTS = tuple(",:;({[=+&|\\"), tuple(")}].,;|")
-_CODE_CUES = (
-    (re.compile(r"^\s*(?:def|class|func|function|export|CREATE TABLE|\$ )", re.I), 3),
-    *_CUES,
-)
+_DEFINITION = re.compile(r"^\s*(?:def|class|func|function|export|CREATE TABLE|\$ )", re.I)
 
 
 def output_spans(output: str) -> list[Span]:
@@ -46,17 +42,15 @@ def output_spans(output: str) -> list[Span]:
         if len(output) > 2 * OUTPUT_CHARS_READ:
             output = output[:OUTPUT_CHARS_READ] + "\n" + output[-OUTPUT_CHARS_READ:]
         records = output.splitlines()
-    return _pick_lines(records, _CUES, TELLING_LINES)
+    return _pick_lines(records, _cues, TELLING_LINES)
 
 
-def _pick_lines(
-    lines: Sequence[str], cues: Sequence[tuple[re.Pattern[str], int]], most: int
-) -> list[Span]:
-    """The `most` different lines with the best cues, in order."""
+def _pick_lines(lines: Sequence[str], cues: Callable[[str], int], most: int) -> list[Span]:
+    """The `most` different lines with the most of `cues`, in order."""
     shown = dict.fromkeys(" ".join(line[:OUTPUT_LINE_CHARS].split()) for line in lines)
     texts = [text for text in shown if text]
     if len(texts) > most:
-        scores = [sum(value for cue, value in cues if cue.search(text)) for text in texts]
+        scores = [cues(text) for text in texts]
         best = sorted(range(len(texts)), key=lambda at: (-scores[at], at))[:most]
         texts = [texts[at] for at in sorted(best)]
     return [Span(text, "; ") for text in texts]
@@ -102,7 +96,7 @@ def fenced_pieces(text: str) -> Iterator[tuple[bool, str]]:
 
 def code_spans(code: str) -> list[Span]:
     """The few lines of a code block that tell what it is."""
-    return _pick_lines(code.splitlines(), _CODE_CUES, TELLING_CODE_LINES)
+    return _pick_lines(code.splitlines(), _code_cues, TELLING_CODE_LINES)
 
 
 def call_text(call: ToolCall) -> str:
@@ -137,7 +131,23 @@ def is_torn(line: str) -> bool:
 
 def cue_salience(line: str) -> float:
     """What the words of a line of machine output add for telling an outcome."""
+    return CUE_SALIENCE * _outcome(line)
+
+
+def _outcome(line: str) -> int:
     lower = line.lower()
-    return CUE_SALIENCE * sum(
-        value for words, value in _CUE_WORDS if any(map(lower.__contains__, words))
+    return sum(value for words, value in _CUE_WORDS if any(map(lower.__contains__, words)))
+
+
+def _cues(line: str) -> int:
+    """The value of the signs that a line tells an outcome or names something."""
+    names = (
+        ("/" in line and _PATH.search(line))
+        or (":" in line and _PLACE.search(line))
+        or _HASH.search(line)
     )
+    return _outcome(line) + bool(names) + bool(_DIGIT.search(line))
+
+
+def _code_cues(line: str) -> int:
+    return _cues(line) + 3 * bool(_DEFINITION.search(line))

@@ -124,6 +124,18 @@ def test_a_conversation_is_one_session_and_goes_on_as_it_came(store: SessionStor
     assert [made.message["content"] for made in request.messages][-1] == "For two."
 
 
+def test_a_session_is_titled_by_what_a_person_asked(store: SessionStore) -> None:
+    client = Client(store)
+    reminder = "<system-reminder>\nSkills: build, test\n</system-reminder>\n"
+    parts = [{"type": "text", "text": text} for text in (reminder, "Mend the build.\nSoon.")]
+    client.said.append({"role": "user", "content": parts})
+    client.send()
+    client.answered("Mended.")
+
+    [session] = client.engine.sessions()
+    assert session.title == "Mend the build."
+
+
 def test_conversations_on_one_key_stay_apart(store: SessionStore) -> None:
     main, other = Client(store), Client(store)
     for number in range(3):

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from ctxcore.assembly import history
+from ctxcore.assembly.history import facts_of
 from ctxcore.compaction.simulation import Recording
+from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, tool_result
 from ctxcore.policy.values import Policy
 from ctxcore.replay.recorded import FoldAccount, RecordedFold, account_for_folds
@@ -105,6 +113,34 @@ def test_what_comes_behind_the_next_compaction_is_of_that_one() -> None:
     assert "REQ-3002" not in first.literals
     assert "REQ-3002" in second.literals
     assert (len(first.repeats), len(second.repeats)) == (1, 0)
+
+
+def test_facts_are_found_once_however_many_compactions_and_policies_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+
+    def counted(row: history.Counted, *rest: Any) -> Sequence[Fact]:
+        read.append(row.seq)
+        return facts_of(row, *rest)
+
+    monkeypatch.setattr(history, "facts_of", counted)
+    recording, folds = Recording(session()), [FOLD, RecordedFold(at=16, summary=SUMMARY)]
+
+    for preset in ("default", "ladder"):
+        account_for_folds(recording, folds, Policy.preset(preset))
+
+    assert read == list(range(1, len(session()) + 1))
+
+
+def test_a_policy_compacts_on_top_of_what_it_kept_the_time_before() -> None:
+    folds = [FOLD, RecordedFold(at=16, summary=SUMMARY)]
+
+    _, second = account_for_folds(Recording(session()), folds, Policy())
+
+    assert second.ours is not None
+    assert second.ours.tokens <= second.shown_tokens
+    assert "/srv/app/part_3.py" not in {fact.text for fact in second.ours.lost}
 
 
 def test_a_compaction_before_all_messages_lost_nothing() -> None:
