@@ -259,10 +259,12 @@ class Relay:
             seq=seq,
             error=error,
         )
+        first = None
         if reply is not None:
+            first = reply.first_token_seconds
             info = replace(info, cost=reply.cost, **asdict(reply.usage))
             info = replace(info, latency_seconds=reply.latency_seconds)
-        record_report(services, target.session, info)
+        record_report(services, target.session, info, first_token_seconds=first)
 
 
 def _digests(seed: str, messages: Sequence[Message]) -> Iterator[str]:

@@ -16,6 +16,7 @@ import pytest
 from benchmarks.statements import statements_run
 from ctxcore import ContextEngine, lint, open_store
 from ctxcore.integrations.litellm_proxy import ContextHook
+from ctxcore.integrations.litellm_proxy.answers import read_reply
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import Scope
 from ctxcore.tokens.families import Provider
@@ -481,3 +482,20 @@ def test_purging_a_session_empties_the_index(tmp_path: Path) -> None:
     assert client.session_ids[0] != client.session_ids[1]
     assert said_in(store, client.session_ids[1]) == ["hello", "Hi.", "and?", "Yes."]
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [
+        ({"stream": True, "startTime": 100.0, "completionStartTime": 100.5}, 0.5),
+        ({"stream": False, "startTime": 100.0, "completionStartTime": 103.0}, None),
+        ({"stream": True, "startTime": 100.0}, None),
+        ({}, None),
+    ],
+)
+def test_only_a_streamed_answer_tells_when_it_began(
+    told: dict[str, Any], seconds: float | None
+) -> None:
+    details = {"standard_logging_object": told}
+
+    assert read_reply(details, {}, NOW, NOW).first_token_seconds == seconds
