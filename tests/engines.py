@@ -46,6 +46,7 @@ def engine_with(
     provider_window: int | None = None,
     user_id: str = "local",
     count_tokens: Callable[[str], int] = count_words,
+    wait_seconds: float = HANG_SECONDS,
 ) -> Iterator[tuple[ContextEngine, ScriptedModel]]:
     """An engine whose model answers as written; without more replies it echoes."""
     quiet_litellm()
@@ -66,6 +67,7 @@ def engine_with(
             user_id=user_id,
             gateway=LiteLLMGateway(),
             model=model.model,
+            wait_seconds=wait_seconds,
             clock=Clock(),
             new_id=lambda: f"id-{next(ids)}",
         )
