@@ -292,7 +292,7 @@ class LeaseWaiter(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Claim(Plain):
     """How a lease is asked for: by which process, in whose turn, and from whom."""
 
     holder: str | None = None
