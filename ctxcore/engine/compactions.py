@@ -265,8 +265,7 @@ class SessionState(Plain):
 def session_state(services: EngineServices, session_id: str) -> SessionState:
     """The state of a session now."""
     info = services.store.active_compaction(session_id)
-    lease = services.store.lease(lease_of(session_id))
-    is_summarizing = lease is not None and lease[1] > services.clock()
+    is_summarizing = services.leases.holder_of(lease_of(session_id)) is not None
     if info is None or not info.compaction.summary:
         return SessionState(is_summarizing=is_summarizing)
     record = info.compaction
