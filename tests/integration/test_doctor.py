@@ -77,7 +77,8 @@ DERIVED = {
     DamageCode.INDEX_EXTRA: "INSERT INTO message_index (rowid, words) VALUES (9999, 'plum')",
     DamageCode.LENGTH: "UPDATE session SET length = length - 1 WHERE title = 'second'",
     DamageCode.PART: "UPDATE session SET system_seqs = '{' WHERE title = 'first'",
-    DamageCode.LEASE: "INSERT INTO lease VALUES ('sweep', 'x', '2020-01-01 00:00:00')",
+    DamageCode.LEASE: "INSERT INTO lease (name, owner, expires_at)"
+    " VALUES ('sweep', 'x', '2020-01-01 00:00:00')",
     DamageCode.STAGED: "UPDATE session SET staged_at = '2020-01-01 00:00:00',"
     " updated_at = '2020-01-01 00:00:00' WHERE title = 'second'",
     DamageCode.CHECKPOINT: "INSERT INTO rule_state (session_id, version, seq, standing, taken)"
@@ -250,7 +251,7 @@ def test_a_backup_of_another_kind_of_database_is_refused() -> None:
 
 def test_a_running_lease_and_a_fresh_import_are_no_damage(path: Path) -> None:
     soon = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%d %H:%M:%S.%f")
-    damage(path, f"INSERT INTO lease VALUES ('sweep', 'x', '{soon}')")
+    damage(path, f"INSERT INTO lease (name, owner, expires_at) VALUES ('sweep', 'x', '{soon}')")
     with closing(open_store(str(path))) as store:
         store.create_session("new", user_id="local", at=datetime.now(UTC), is_staged=True)
 
