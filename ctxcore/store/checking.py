@@ -27,6 +27,7 @@ from sqlalchemy import (
 from ctxcore.facts.checkpoints import load_standing, load_taken
 from ctxcore.facts.finding import load_facts
 from ctxcore.messages.values import Role
+from ctxcore.reasons.foreign import foreign
 from ctxcore.reasons.storage_problems import DamageCode, RecordCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.appending import known_counter
@@ -136,7 +137,7 @@ class Checking(Area):
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(MOST_PROBLEMS)
         for (problem,) in pages:
             if problem != "ok":
-                yield Finding(reason=DamageCode.FILE(problem=str(problem)))
+                yield Finding(reason=DamageCode.FILE(problem=foreign(str(problem))))
         for table, row, parent, _ in broken:
             reason = DamageCode.REFERENCE(table=str(table), row=str(row), parent=str(parent))
             yield Finding(reason=reason)
