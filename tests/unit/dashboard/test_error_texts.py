@@ -213,7 +213,7 @@ def test_a_config_file_that_is_not_there_is_told_with_who_named_it(
 
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
-HOLDER = holder_text(Holder(host="box", space="", pid=7, started=""))
+HOLDER = holder_text(Holder(host="x", space="", pid=7, started=""))
 ERRORS: tuple[ContextError, ...] = (
     BudgetError(needed=9_000, available=8_000, parts={"system": 9_000}),
     CompactionRefusedError(current_tokens=9, max_tokens=8),
