@@ -213,6 +213,7 @@ def test_a_config_file_that_is_not_there_is_told_with_who_named_it(
 
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
+HOLDER = holder_text(Holder(host="x", space="", pid=7, started=""))
 ERRORS: tuple[ContextError, ...] = (
     BudgetError(needed=9_000, available=8_000, parts={"system": 9_000}),
     CompactionRefusedError(current_tokens=9, max_tokens=8),
@@ -254,12 +255,8 @@ ERRORS: tuple[ContextError, ...] = (
     store_errors.StaleCompactionError(session_id="x", expected="x", active="x"),
     store_errors.StaleHistoryError(session_id="x", expected=3, length=4),
     store_errors.LeaseTakenError(name="turn:x", owner="x", expires_at=NOW),
-    store_errors.LeaseTakenError(
-        name="turn:x",
-        owner="x",
-        expires_at=NOW,
-        holder=holder_text(Holder(host="box", space="", pid=7, started="")),
-    ),
+    store_errors.LeaseTakenError(name="turn:x", owner="x", expires_at=NOW, holder=HOLDER),
+    store_errors.StaleTurnError(turn_id="x"),
     store_errors.CountsMissingError(session_id="x", counter_id="o200k_base"),
     store_errors.UnknownCounterError(session_id="x", counter_id="x"),
     ContextOverflowError(model="gpt"),
