@@ -57,6 +57,7 @@ bench: setup $(call with,bench) ## figures, beside peers where there are some
 	$(BIN)/python -m benchmarks.bound_states
 	$(BIN)/python -m benchmarks.ladder --presets
 	$(BIN)/python -m benchmarks.ladder
+	$(BIN)/python -m benchmarks.langchain
 	$(BIN)/python -m benchmarks.tool_outputs
 	$(BIN)/python -m benchmarks.autopsy
 	$(BIN)/python -m benchmarks.startup

@@ -1,12 +1,13 @@
 """The web application: the dashboard behind security headers.
 
 Start it with `streamlit run app.py`. The headers restrict every page to its own origin,
-so that text of a model cannot make a browser fetch anything. Each page says where the server is.
-`/chat` leads to the chat page.
+so that text of a model cannot make a browser fetch anything. Requests under names that are not this
+server's are refused. Each page says where the server is. `/chat` leads to the chat page.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import AsyncIterator, MutableMapping
 from contextlib import asynccontextmanager
@@ -18,6 +19,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dashboard.hosts import HOSTS_VARIABLE, AllowedHosts, Hosts, hosts_of, named_hosts
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -140,11 +143,23 @@ def to_chat(request: Request) -> RedirectResponse:
     return RedirectResponse(f"./{query}")  # relative, as the dashboard may be below a path
 
 
+def own_hosts() -> Hosts:
+    """The names of this server: of `CTXCORE_ALLOWED_HOSTS`, and of Streamlit's own options."""
+    named = named_hosts(os.environ.get(HOSTS_VARIABLE, ""))
+    return hosts_of(
+        st.get_option("server.address"), [*named, *st.get_option("server.allowedHosts")]
+    )
+
+
 ROUTES = (Route("/chat", to_chat),)
 
 app = st.App(
     "dashboard/main.py",
     lifespan=import_early,
     routes=ROUTES,
-    middleware=[Middleware(SecurityHeaders), Middleware(BaseAddress)],
+    middleware=[
+        Middleware(SecurityHeaders),
+        Middleware(AllowedHosts, hosts=own_hosts()),
+        Middleware(BaseAddress),
+    ],
 )

@@ -577,6 +577,21 @@ class LeaseRow(Row, table=True):
     name: str = Field(primary_key=True, sa_type=Text)
     owner: str = Field(sa_type=Text)
     expires_at: datetime = Field(sa_type=UtcTime)
+    holder: str | None = Field(sa_type=Text)
+    """The process that took it; None: taken before that was stored."""
+
+
+class LeaseWaiterRow(Row, table=True):
+    """Who waits for a lease; the smallest id comes first."""
+
+    __tablename__: ClassVar[str] = "lease_waiter"
+    __table_args__ = (Index("ix_lease_waiter_name", "name", "id"),)
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    name: str = Field(sa_type=Text)
+    holder: str = Field(sa_type=Text)
+    """The process that waits."""
+    expires_at: datetime = Field(sa_type=UtcTime)
 
 
 def _table(row: type[Row]) -> Table:
@@ -605,3 +620,4 @@ JOB = _table(JobRow)
 JOB_SESSION = _table(JobSessionRow)
 REQUEST_PREFIX = _table(RequestPrefixRow)
 LEASE = _table(LeaseRow)
+LEASE_WAITER = _table(LeaseWaiterRow)

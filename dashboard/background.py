@@ -15,7 +15,7 @@ from dashboard.texts import t
 
 GRACE_SECONDS = 0.15  # chosen: most checks find nothing to do and end sooner
 LOOK_SECONDS = 1.0  # chosen: the page updates soon after the end
-MOST_SECONDS = 600.0  # chosen: longer than the lease of a compaction
+MOST_SECONDS = 600.0  # chosen: longer than any summary takes
 
 _BEGUN = "background_begun"
 

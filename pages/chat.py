@@ -16,12 +16,13 @@ from ctxcore.gateway.local.status import LOCAL_MODEL
 from ctxcore.reasons.problems import BudgetProblem
 from ctxcore.reasons.storage_problems import TurnProblem
 from ctxcore.reasons.values import Reason
-from ctxcore.store.values import CompactionInfo, SessionInfo
+from ctxcore.store.values import CompactionInfo, LeaseInfo, SessionInfo
 from dashboard import background
 from dashboard.chat_page import (
     actions,
     branching,
     command_list,
+    elsewhere,
     finding,
     following,
     guided,
@@ -77,12 +78,15 @@ def draw() -> None:
     knowledge.settle()
     session = current_session()  # again: background work may just have changed it
     stamp = engine().session_stamp(session.id) if session is not None else None
+    holder = None
+    if session is not None and stamp is not None and turn is None:
+        holder = elsewhere.settle(session.id, stamp)
     guided.draw_guide(session, is_running=turn is not None)
     places = _places(session, turn)
     if session is None or (session.length == 0 and turn is None):
         _draw_empty(places, session)
     else:
-        _draw_session(places, session, turn, is_busy=is_busy)
+        _draw_session(places, session, turn, holder, is_busy=is_busy)
     if session is not None and stamp is not None:
         following.watch(session.id, stamp)
 
@@ -117,9 +121,17 @@ def _draw_empty(places: Places, session: SessionInfo | None) -> None:
 
 
 def _draw_session(
-    places: Places, session: SessionInfo, turn: RunningTurn | None, *, is_busy: bool
+    places: Places,
+    session: SessionInfo,
+    turn: RunningTurn | None,
+    holder: LeaseInfo | None,
+    *,
+    is_busy: bool,
 ) -> None:
-    """Draws a session with messages, and follows its running turn."""
+    """Draws a session with messages, and follows its running turn.
+
+    `holder`: who answers in it in another process.
+    """
     pending = engine().pending(session.id) if turn is None else None
     call = _next_call(session, turn)
     compactions = engine().store.compactions(session.id)
@@ -133,6 +145,7 @@ def _draw_session(
                 draw_question(session, pending, engine().store.last_turn(session.id))
             else:
                 draw_nothing()
+            elsewhere.draw(session.id, holder)
             _unsent()
             _notes(session, context, compactions, is_busy=is_busy, is_running=turn is not None)
             _stop_button(turn)

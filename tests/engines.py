@@ -10,6 +10,7 @@ from itertools import count
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TurnEnded, TurnEvent
+from ctxcore.engine.leases import WAIT_SECONDS
 from ctxcore.engine.policies import save_figures
 from ctxcore.gateway.litellm_gateway import LiteLLMGateway
 from ctxcore.gateway.scripted import Script, ScriptedModel, ScriptedReply, count_words, echo
@@ -46,6 +47,7 @@ def engine_with(
     provider_window: int | None = None,
     user_id: str = "local",
     count_tokens: Callable[[str], int] = count_words,
+    wait_seconds: float = WAIT_SECONDS,
 ) -> Iterator[tuple[ContextEngine, ScriptedModel]]:
     """An engine whose model answers as written; without more replies it echoes."""
     quiet_litellm()
@@ -66,6 +68,7 @@ def engine_with(
             user_id=user_id,
             gateway=LiteLLMGateway(),
             model=model.model,
+            wait_seconds=wait_seconds,
             clock=Clock(),
             new_id=lambda: f"id-{next(ids)}",
         )

@@ -7,6 +7,7 @@ recalled for an earlier request stands behind that one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
@@ -40,6 +41,8 @@ from ctxcore.tokens.families import TokenCounter
 
 _LEAST_SUMMARY_TOKENS = 12  # chosen: a summary of fewer is not worth its frame
 _TRIES = 3  # words in their frame may take a token or two more than both apart
+_END_CHARS = 4  # chosen: a blank and three signs; longer runs of signs are rare
+_SIGNS_AT_END = re.compile(r" ?[^\w\s]+\Z")
 
 
 class Recalled(NamedTuple):
@@ -347,14 +350,27 @@ def as_merged(items: Iterable[Item], counter: TokenCounter) -> Iterator[Item]:
 
     Kept blocks are many and short, so that their frames would leave a twentieth of a budget empty.
     """
-    alone = count_once(text_message("user", "a"), counter)
-    saved = max(0, 2 * alone - count_once(text_message("user", "a\n\na"), counter))
     before: Item | None = None
     for item in items:
-        is_merged = before is not None and are_mergeable(before.message, item.message)
-        named = _name_tokens(item.message, counter) if is_merged else 0
-        yield item.sized(max(1, item.tokens - saved - named)) if is_merged else item
+        if before is not None and are_mergeable(before.message, item.message):
+            saved = frame_shared(item.message, counter, behind=before.message.text)
+            yield item.sized(max(1, item.tokens - saved))
+        else:
+            yield item
         before = item
+
+
+def frame_shared(message: Message, counter: TokenCounter, *, behind: str) -> int:
+    """What the frame of `message` takes that it loses in one message with the text `behind` it.
+
+    Many vocabularies have tokens for a sign with the end of a paragraph.
+    """
+    end = _SIGNS_AT_END.search(behind[-_END_CHARS:])
+    last = f"a{end.group()}" if end else "a"
+    alone = count_once(text_message("user", last), counter)
+    alone += count_once(text_message("user", "a"), counter)
+    joined = count_once(text_message("user", f"{last}\n\na"), counter)
+    return max(0, alone - joined) + _name_tokens(message, counter)
 
 
 def _name_tokens(message: Message, counter: TokenCounter) -> int:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
@@ -35,6 +36,7 @@ from ctxcore.messages.canonical import printable
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
 from ctxcore.reasons.values import Reason
+from ctxcore.salience.meetings import many_speak
 from ctxcore.salience.ranking import TALK_SHARE, Wishes, full_share
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
@@ -341,11 +343,14 @@ class _Executor:
     def _may_quote(self, covering: Compaction) -> bool:
         """Whether what was laid down, where it comes first, leaves room to quote as well.
 
-        In mere talk whole messages take that room. A summary that a model writes, and one that
-        there is, have theirs in any case.
+        In mere talk whole messages take that room, and so do in a meeting the sentences that say
+        something new. A summary that a model writes, and one that there is, have theirs in any
+        case.
         """
         if not _quotes(self.summarizer) or covering.summary:
             return True
+        if self.plan.is_meeting and not self.plan.focus:
+            return False
         if self.plan.is_talk and _is_tiny(self.plan, self.call):
             return False
         stated = stated_tokens(self.view, self.call)
@@ -694,17 +699,20 @@ def _kept_by_score(
         room += competing.summary_tokens + competing.facts_tokens
     if is_tiny and not stated_tokens(view, call):  # all wait for `_packed`
         room, spare_tokens = 0, spare_tokens + room
+    opened = [with_short_calls(block, call, shorter) for block in _rows(view, competing.opened)]
+    is_meeting = many_speak(row.message for row in chain.from_iterable((*blocks, *opened)))
     keeping, others = keep_blocks(
         [with_short_calls(block, call, shorter) for block in blocks],
         room,
         call.counter,
-        opened=[with_short_calls(block, call, shorter) for block in _rows(view, competing.opened)],
+        opened=opened,
         outdated=outdated_of(ledger),
         stated=stated_in(ledger, STATEMENTS if is_tiny else _RAISED),
         request=request_at(view, competing.request),
         wishes=Wishes.of(planned.focus, call.policy),
         spare_tokens=spare_tokens,
         is_talk=is_talk,
+        is_meeting=is_meeting,
     )
     uncovered = {seq for block in competing.opened for seq in block}
     made = _keeping(planned, tuple(seq for seq in keeping.seqs if seq not in uncovered))
@@ -713,6 +721,7 @@ def _kept_by_score(
         pieces=keeping.pieces,
         next_best=tuple(others),
         is_talk=is_talk,
+        is_meeting=is_meeting,
     )
     if competing.waiting is None:
         return made

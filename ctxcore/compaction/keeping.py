@@ -8,10 +8,11 @@ from itertools import chain, groupby
 
 from ctxcore.assembly.history import Counted, is_own_answer, with_short
 from ctxcore.assembly.items import SHORT_TOKENS
+from ctxcore.assembly.layout import frame_shared
 from ctxcore.compaction.selectors import NONE_OUTDATED, Outdated, outdated_units
 from ctxcore.messages.lazy import load_all, loaded
 from ctxcore.messages.values import Message
-from ctxcore.salience.meetings import SENTENCE_CHARS, TURN_TOKENS, many_speak
+from ctxcore.salience.meetings import SENTENCE_CHARS, TURN_TOKENS
 from ctxcore.salience.ranking import (
     NO_WISHES,
     Group,
@@ -230,6 +231,7 @@ def keep_blocks(
     wishes: Wishes = NO_WISHES,
     spare_tokens: int = 0,
     is_talk: bool = False,
+    is_meeting: bool = False,
 ) -> tuple[Keeping, list[Addition]]:
     """Returns what stays of `blocks`, oldest first, within `room_tokens`, and the next best blocks.
 
@@ -237,12 +239,15 @@ def keep_blocks(
     sentences do not stay. The `opened` blocks, which are newer, stay in any case: of their long
     messages only the best pieces, but users' messages whole. Of the next best blocks, those within
     `spare_tokens` are chosen as if the ones before them stay. In mere talk (`is_talk`) paragraphs
-    of long messages stay whole.
+    of long messages stay whole; where many speak (`is_meeting`), sentences compete by themselves.
     """
     load_all(row.message for row in chain.from_iterable(opened))
-    is_meeting = many_speak(row.message for row in chain.from_iterable(chain(blocks, opened)))
+    covered = _groups(blocks, outdated, is_meeting=is_meeting, is_talk=is_talk)
+    if is_meeting:
+        pairs = zip(blocks, covered, strict=True)
+        covered = (_sharing_frame(block, group, counter) for block, group in pairs)
     groups = [
-        *_groups(blocks, outdated, is_meeting=is_meeting, is_talk=is_talk),
+        *covered,
         *(group_of(block, keeps_user=True) for block in opened),
     ]
     blocks = [*blocks, *opened]
@@ -302,6 +307,17 @@ def _groups(
                     yield _noted_group(block[0])
                 else:
                     yield group_of(block, outdated, is_meeting=is_meeting, is_talk=is_talk)
+
+
+def _sharing_frame(block: Block, group: Group, counter: TokenCounter) -> Group:
+    """Returns the group of a turn without what it loses beside another turn that stays.
+
+    In a meeting nearly all turns stay beside others, and a short one is half frame.
+    """
+    if len(block) > 1 or group.loose or block[0].message.role != "user":
+        return group
+    shared = frame_shared(block[0].message, counter, behind="")
+    return replace(group, tokens=max(1, group.tokens - shared))
 
 
 def group_of(

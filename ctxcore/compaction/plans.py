@@ -56,6 +56,8 @@ class CompactionPlan(Plain):
     is_talk: bool = False
     """Whether hardly any calls compete: quotes and bare facts then say less of the words that
     `next_best` keeps whole."""
+    is_meeting: bool = False
+    """Whether many people speak: what stays then says something of each topic, as quotes would."""
     competing: Competing | None = None
     """The open choice among covered blocks, which `resolved` makes."""
     shorten: tuple[int, ...] = ()

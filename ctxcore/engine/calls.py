@@ -170,7 +170,9 @@ def built_context(
     seconds = time.perf_counter() - begun
     if context.recalls != target.call.recalls:
         services.store.set_recalls(target.session.id, context.recalls)
-    services.watchers.tell(lambda one: one.on_context(target.session.id, context, seconds))
+    services.watchers.tell(
+        lambda one: one.on_context(target.session.id, context, seconds, target.effective)
+    )
     return context
 
 
@@ -220,11 +222,18 @@ def record_call(
         logger.warning("call not recorded turn=%s error=%s", turn_id, type(lost).__name__)
     else:
         services.alerts.after_calls(target.session, [info])
-    services.watchers.tell(lambda one: one.on_call(info))
+    first = None if reply is None else reply.first_token_seconds
+    services.watchers.tell(lambda one: one.on_call(info, first))
     return before
 
 
-def record_report(services: EngineServices, session: SessionInfo, info: CallInfo) -> None:
+def record_report(
+    services: EngineServices,
+    session: SessionInfo,
+    info: CallInfo,
+    *,
+    first_token_seconds: float | None = None,
+) -> None:
     """Stores a call of which only the provider's report is known, not what was sent.
 
     Raises:
@@ -232,7 +241,7 @@ def record_report(services: EngineServices, session: SessionInfo, info: CallInfo
     """
     services.store.record_calls([info])
     services.alerts.after_calls(session, [info])
-    services.watchers.tell(lambda one: one.on_call(info))
+    services.watchers.tell(lambda one: one.on_call(info, first_token_seconds))
 
 
 def _without_compaction(target: CallTarget, context: Context) -> int:

@@ -93,7 +93,7 @@ class Compactions:
         except StaleCompactionError as error:  # changed since the check
             raise StaleProposalError(changed=ChangeCode.COMPACTION()) from error
         self._services.hold_factor(target, anew=True)
-        self._record_compacted(proposal, info)
+        self._record_compacted(proposal, info, target)
         self._raise_alerts(proposal, info)
         return info
 
@@ -132,7 +132,9 @@ class Compactions:
         body: JsonObject = {"compaction_id": info.id, "number": info.number}
         self._services.journal.record(kind, body, session_id=session_id)
 
-    def _record_compacted(self, proposal: Proposal, info: CompactionInfo) -> None:
+    def _record_compacted(
+        self, proposal: Proposal, info: CompactionInfo, target: CallTarget
+    ) -> None:
         record = info.compaction
         body: JsonObject = {
             "compaction_id": info.id,
@@ -146,6 +148,8 @@ class Compactions:
             "messages_folded": len(proposal.folded),
             "facts_lost": len(record.facts_lost or ()),
             "failed": proposal.outcome.failed,
+            "preset": target.effective.policy.name,
+            "policy_version_id": info.policy_version_id,
             **_account(proposal),
         }
         self._services.journal.record(COMPACTED, body, session_id=proposal.session_id)
@@ -158,10 +162,13 @@ class Compactions:
 
     def _record_rejected(self, proposal: Proposal) -> None:
         """Records an attempt that failed or had nothing to do."""
+        session = self._services.session(proposal.session_id)
+        effective = self._services.effective_policy(session, proposal.base.model)
         body: JsonObject = {
             "trigger": to_json(proposal.trigger.reason),
             "reason": to_json(proposal.outcome.reason),
             "failed": proposal.outcome.failed,
+            "preset": effective.policy.name,
             "policy_version_id": proposal.base.version_id,
             **_account(proposal),
         }
@@ -258,8 +265,7 @@ class SessionState(Plain):
 def session_state(services: EngineServices, session_id: str) -> SessionState:
     """The state of a session now."""
     info = services.store.active_compaction(session_id)
-    lease = services.store.lease(lease_of(session_id))
-    is_summarizing = lease is not None and lease[1] > services.clock()
+    is_summarizing = services.leases.holder_of(lease_of(session_id)) is not None
     if info is None or not info.compaction.summary:
         return SessionState(is_summarizing=is_summarizing)
     record = info.compaction

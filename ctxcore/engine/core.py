@@ -54,6 +54,7 @@ from ctxcore.engine.generations import (
 from ctxcore.engine.health import Health, back_up, check_database, health_of
 from ctxcore.engine.imported import ImportedBefore
 from ctxcore.engine.jobs import JobRunner, Jobs, collect
+from ctxcore.engine.leases import WAIT_SECONDS, Leases
 from ctxcore.engine.outside import OutsideCall, OutsideCalls
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
@@ -83,12 +84,14 @@ from ctxcore.reasons.values import Reason
 from ctxcore.redaction.shapes import SecretKind
 from ctxcore.replay.alternatives import Alternative, Compared
 from ctxcore.replay.message_fates import MessageFate
+from ctxcore.store.leases import turn_lease
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
     BilledCalls,
     CallInfo,
     CompactionInfo,
     JobInfo,
+    LeaseInfo,
     MarkKind,
     PolicyVersion,
     RuleEditInfo,
@@ -139,6 +142,8 @@ class ContextEngine:
         layers: the policy layers of environment and file, from `load_layers()`.
         confirm: asked before a compaction where the policy requires a person's confirmation;
             without it a turn ends as `awaiting_confirmation`, and `answer` resumes it.
+        wait_seconds: how long a turn waits for others of its session, in the order in which they
+            came; then, or at once with 0, it is refused with `LeaseTakenError`.
         job_runner: runs the long work of `jobs`; engines of one process share one, so that its
             threads do.
         clock: the current time, aware; for tests.
@@ -155,6 +160,7 @@ class ContextEngine:
         model: str | None = None,
         layers: Sequence[Layer] = (),
         confirm: Confirm | None = None,
+        wait_seconds: float = WAIT_SECONDS,
         job_runner: JobRunner | None = None,
         clock: Callable[[], datetime] = _now,
         new_id: Callable[[], str] = _new_id,
@@ -169,6 +175,7 @@ class ContextEngine:
             new_id=new_id,
             default_model=model,
             recounts=Recounts(store),
+            leases=Leases(store, clock, wait_seconds),
             journal=EventJournal(store, clock),
             confirm=confirm,
             layers=tuple(layers),
@@ -735,7 +742,8 @@ class ContextEngine:
         of this turn alone, however often it is continued; "" sends none.
 
         Raises (from the iterator):
-            NoModelError: no model is set. LeaseTakenError: a turn is running in this session.
+            NoModelError: no model is set. LeaseTakenError: others of this session did not end in
+                time.
         """
         request = TurnRequest(
             session_id=session_id,
@@ -768,7 +776,8 @@ class ContextEngine:
 
         Raises (from the iterator):
             TurnStateError: no turn was begun, the last one is done, or calls wait for results.
-            NoModelError: no model is set. LeaseTakenError: a turn is running in this session.
+            NoModelError: no model is set. LeaseTakenError: others of this session did not end in
+                time.
         """
         request = TurnRequest(
             session_id=session_id,
@@ -885,8 +894,26 @@ class ContextEngine:
         return self._services.queue.wait(session_id, timeout_seconds)
 
     def interrupt_stale_turns(self) -> list[TurnInfo]:
-        """Marks turns of crashed processes as interrupted; call it once at start-up."""
-        return self._store.interrupt_stale_turns(at=self._services.clock())
+        """Marks turns of crashed processes as interrupted; call it at start-up.
+
+        Those of this machine at once, those of others once their lease has expired.
+        """
+        ended = self._services.leases.ended()
+        return self._store.interrupt_stale_turns(at=self._services.clock(), ended=ended)
+
+    def turn_holder(self, session_id: str) -> LeaseInfo | None:
+        """Who runs a turn in the session now; None if nobody does, or its process has ended."""
+        self._services.session(session_id)
+        return self._services.leases.holder_of(turn_lease(session_id))
+
+    def take_over(self, session_id: str) -> TurnInfo | None:
+        """Marks the session's running turn as interrupted, also one that another process runs.
+
+        None if no turn is running. Its partial answer stays; the other process is refused its next
+        write. Turns of processes that have ended need no call: the next turn takes their place.
+        """
+        self._services.session(session_id)
+        return self._store.interrupt_turn(session_id, at=self._services.clock())
 
     # compactions
 
@@ -1388,6 +1415,8 @@ class ContextEngine:
     apending = async_twin(pending)
     astate = async_twin(state)
     ainterrupt_stale_turns = async_twin(interrupt_stale_turns)
+    aturn_holder = async_twin(turn_holder)
+    atake_over = async_twin(take_over)
     apropose = async_twin(propose)
     acompare_compactions = async_twin(compare_compactions)
     astart_comparison = async_twin(start_comparison)

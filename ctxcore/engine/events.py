@@ -25,6 +25,7 @@ __all__ = [
     "ConfirmationNeeded",
     "ContextBuilt",
     "InputCut",
+    "Queued",
     "ReasoningDelta",
     "SessionStarted",
     "TextDelta",
@@ -35,6 +36,21 @@ __all__ = [
     "UsageReported",
     "Waiting",
 ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued(Plain):
+    """The turn waits for others of its session, e.g. one that runs in another process.
+
+    Told twice a second, so that a reader can close the iterator.
+    """
+
+    before: int
+    """How many come first, with the one that runs."""
+    host: str | None
+    """Where it runs; None: not known."""
+    pid: int | None
+    """The number of its process there; None: not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -133,7 +149,8 @@ class TurnEnded(Plain):
 
 
 TurnEvent: TypeAlias = (
-    ContextBuilt
+    Queued
+    | ContextBuilt
     | CompactionStarted
     | CompactionFinished
     | CompactionRejected

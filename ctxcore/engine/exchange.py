@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.assembly.records import Compaction
@@ -182,7 +183,9 @@ class Exchange:
         )
         with self._staged(session):
             self._append(session, transcript.messages, transcript.times, on_progress)
-            self._services.store.record_calls(list(self._recorded_calls(session, transcript)))
+            calls = self._recorded_calls(session, transcript)
+            while batch := list(islice(calls, _BATCH)):
+                self._services.store.record_calls(batch)
             self._record_compactions(session, transcript)
         return self._services.store.session(session.id)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from itertools import pairwise
 from typing import Any, cast
 
@@ -40,13 +39,10 @@ from ctxcore.reasons.codes import OutcomeCode
 from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.replay.alternatives import Alternative, Moment, carried_out
-from ctxcore.store.errors import LeaseTakenError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import CallInfo
 from ctxcore.summarizers.extractive import ExtractiveSummarizer
 from ctxcore.summarizers.protocol import Summarizer, SummaryUsage
-
-LEASE = timedelta(minutes=5)  # chosen: longer than any summary takes, short after a crash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -347,17 +343,8 @@ class Proposals:
             counter=target.call.counter,
         )
 
-    @contextmanager
-    def _lease(self, session_id: str) -> Iterator[None]:
-        name, owner, now = lease_of(session_id), self._services.new_id(), self._services.clock()
-        store = self._services.store
-        if not store.acquire_lease(name, owner, expires_at=now + LEASE, at=now):
-            holder, expires_at = store.lease(name) or ("somebody else", now)
-            raise LeaseTakenError(name=name, owner=holder, expires_at=expires_at)
-        try:
-            yield
-        finally:
-            store.release_lease(name, owner)
+    def _lease(self, session_id: str) -> AbstractContextManager[None]:
+        return self._services.leases.holding(lease_of(session_id), self._services.new_id())
 
     def _record_usages(self, target: CallTarget, usages: Iterable[SummaryUsage]) -> None:
         """Stores the requests for a summary, which were paid for even if it is discarded."""

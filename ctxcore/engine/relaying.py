@@ -19,6 +19,7 @@ from ctxcore.engine.calls import record_report
 from ctxcore.engine.outside import OutsideCall, OutsideCalls
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.errors import ContextError
+from ctxcore.formats.fields import is_prompt, title_of
 from ctxcore.gateway.values import ModelReply
 from ctxcore.messages.canonical import (
     digest_of_texts,
@@ -26,7 +27,7 @@ from ctxcore.messages.canonical import (
     parse_canonical,
     to_canonical,
 )
-from ctxcore.messages.values import Media, Message, Opaque, text_message
+from ctxcore.messages.values import Media, Message, Opaque, Text, text_message
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.values import Reason
@@ -38,7 +39,6 @@ logger = logging.getLogger(__name__)
 _FIRST_LOOK: Final = 8  # beginnings looked up at once; chosen: more than a turn adds
 _MOST_LOOKED: Final = 500  # chosen: few statements for a long new conversation
 _TRIES: Final = 3  # chosen: requests of one conversation rarely overtake each other twice
-_TITLE_CHARS: Final = 80  # chosen: a line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,10 +214,12 @@ class Relay:
 
     def _begun(self, request: RelayedRequest) -> _Place:
         """A new session, with the system prompt for people to see."""
-        said = (message.text for message in request.messages if message.role == "user")
-        title = " ".join(next((text for text in said if text.strip()), "").split())
+        users = (message for message in request.messages if message.role == "user")
+        said = [part.text for one in users for part in one.content if isinstance(part, Text)]
+        # Agents send reminders and lists of their own in parts before what a person asked.
+        title = title_of([*filter(is_prompt, said), *said], otherwise="")
         session = self._outside.create_session(
-            title=title[:_TITLE_CHARS], model=request.model, tools=request.tools
+            title=title, model=request.model, tools=request.tools
         )
         if request.system:
             self._services.append_to(session, [text_message("system", request.system)])
@@ -257,10 +259,12 @@ class Relay:
             seq=seq,
             error=error,
         )
+        first = None
         if reply is not None:
+            first = reply.first_token_seconds
             info = replace(info, cost=reply.cost, **asdict(reply.usage))
             info = replace(info, latency_seconds=reply.latency_seconds)
-        record_report(services, target.session, info)
+        record_report(services, target.session, info, first_token_seconds=first)
 
 
 def _digests(seed: str, messages: Sequence[Message]) -> Iterator[str]:

@@ -5,15 +5,16 @@ A model requests a compaction by a marker in its answer, which is never shown, n
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
+from time import monotonic
 
 from ctxcore.compaction.for_one_call import OneCall
 from ctxcore.engine.errors import TurnLostError
 from ctxcore.engine.events import REQUESTED_BY_MODEL, TurnEnded
+from ctxcore.engine.leases import LEASE
 from ctxcore.engine.services import CallTarget, EngineServices
 from ctxcore.errors import ContextError
 from ctxcore.gateway.values import ModelReply
@@ -64,10 +65,9 @@ def without_marker(message: Message, marker: str) -> Message:
     return replace(message, content=kept)
 
 
-LEASE = timedelta(seconds=60)  # chosen: a crash blocks a session no longer than this
+READER_SECONDS = 60.0  # chosen: a turn whose reader asks for nothing more holds no longer
 PARTIAL_SECONDS = 1.0  # the part of an answer that a crash may lose
 _EXCESS_MARGIN = 1.25  # chosen: a provider's tokens and ours differ by less, and one try is left
-_RENEW_SECONDS = LEASE.total_seconds() / 3  # chosen: a lease survives two failed renewals
 
 
 class RunningTurn:
@@ -92,8 +92,24 @@ class RunningTurn:
         self._services = services
         self._partial = turn.partial
         self._stored = (turn.partial, turn.last_seq)
-        self._held_at = begun_at
+        self._held_at = self._stored_at = begun_at
         self._is_lost = False
+        self._used_at = monotonic()
+        self._busy = 0
+        services.leases.keep(self.id, self)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the turn works, or its reader took an event not long ago."""
+        return self._busy > 0 or monotonic() - self._used_at < READER_SECONDS
+
+    def renewed(self, at: datetime) -> None:
+        """Notes that the lease was renewed."""
+        self._held_at = at
+
+    def lost(self) -> None:
+        """Notes that somebody else has the lease; the next write raises it."""
+        self._is_lost = True
 
     @property
     def has_partial(self) -> bool:
@@ -107,7 +123,8 @@ class RunningTurn:
             TurnLostError: another process took over the turn, or it was erased.
         """
         self._partial += text
-        if (self._services.clock() - self._held_at).total_seconds() >= PARTIAL_SECONDS:
+        self._used_at = monotonic()
+        if (self._services.clock() - self._stored_at).total_seconds() >= PARTIAL_SECONDS:
             self._hold()
 
     def trim_knowledge(self, excess_tokens: int | None) -> bool:
@@ -126,26 +143,19 @@ class RunningTurn:
 
     def renew(self) -> CallTarget:
         """Updates `target` to the current history and active compaction."""
+        self._used_at = monotonic()
         self.target = self._services.renew(self.target)
         return self.target
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keeps renewing the lease in the background while a tool or a summary runs."""
-        over = threading.Event()
-
-        def renew() -> None:
-            with suppress(ContextError):  # the next write of the turn raises it
-                while not over.wait(_RENEW_SECONDS):
-                    self._hold()
-
-        thread = threading.Thread(target=renew, name="ctxcore-lease", daemon=True)
-        thread.start()
+        """Keeps the turn alive while a tool or a summary runs, however long."""
+        self._busy += 1
         try:
             yield
         finally:
-            over.set()
-            thread.join()
+            self._busy -= 1
+            self._used_at = monotonic()
 
     def add(self, messages: Sequence[Message]) -> list[int]:
         """Stores messages of the turn, which replace the partial answer.
@@ -188,6 +198,8 @@ class RunningTurn:
         except ContextError as lost:
             text = self.text + self._partial
             return TurnEnded(turn_id=self.id, state="interrupted", text=text, error=lost.reason)
+        finally:
+            self._services.leases.drop(self.id, self)
         return TurnEnded(turn_id=self.id, state=state, text=self.text, error=error)
 
     def _check(self) -> None:
@@ -205,7 +217,8 @@ class RunningTurn:
         )
         if self._is_lost:
             raise TurnLostError(turn_id=self.id)
-        self._held_at, self._stored = now, (partial, self._stored[1])
+        self._held_at = self._stored_at = now
+        self._stored = (partial, self._stored[1])
 
     def _is_untouched(self, now: datetime) -> bool:
         """Whether no other process resumed this turn after its lease expired."""

@@ -26,6 +26,7 @@ from ctxcore.engine.background import Recounts, WorkQueue
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.engine.events import EventJournal
 from ctxcore.engine.factors import factor_of, hold_factor
+from ctxcore.engine.leases import Leases
 from ctxcore.engine.policies import EffectivePolicy, ModelCatalog, merge_layers
 from ctxcore.engine.watching import Watchers
 from ctxcore.gateway.values import Connection, Gateway
@@ -119,6 +120,8 @@ class EngineServices:
     default_model: str | None
     recounts: Recounts
     journal: EventJournal
+    leases: Leases
+    """Those of turns and compactions, with who waits for them."""
     queue: WorkQueue = field(default_factory=WorkQueue)
     """The background compactions of sessions."""
     confirm: Confirm | None = None

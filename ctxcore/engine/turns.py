@@ -6,8 +6,10 @@ the turn always ends in a state that tells its result.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
 
 from ctxcore.compaction.plans import Answer
 from ctxcore.compaction.triggers import Trigger
@@ -17,8 +19,9 @@ from ctxcore.engine.calls import Calls
 from ctxcore.engine.elsewhere import with_other_sessions
 from ctxcore.engine.errors import NoModelError, TurnStateError
 from ctxcore.engine.events import CONTINUED, SessionStarted, ToolCallRequested, TurnEvent
+from ctxcore.engine.leases import LEASE
 from ctxcore.engine.proposals import Pending
-from ctxcore.engine.running import LEASE, RunningTurn
+from ctxcore.engine.running import RunningTurn
 from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
 from ctxcore.engine.tools import Tools, is_own
 from ctxcore.errors import ContextError
@@ -27,7 +30,10 @@ from ctxcore.messages.blocks import pair_results
 from ctxcore.messages.values import Message, ToolCall
 from ctxcore.reasons.codes import CallCode, TriggerCode
 from ctxcore.reasons.storage_problems import TurnProblem
-from ctxcore.store.values import MessageInfo, Scope, TurnInfo
+from ctxcore.store.leases import turn_lease
+from ctxcore.store.values import Claim, MessageInfo, Scope, TurnInfo
+
+T = TypeVar("T")
 
 MAX_CALLS = 25  # of one turn; chosen: stops endless loops, above what tasks need
 
@@ -42,22 +48,41 @@ class Turns:
         self._calling = Calls(services)
 
     def start(self, request: TurnRequest, message: Message) -> Iterator[TurnEvent]:
-        """Stores `message` and answers it; nothing happens before the first `next()`."""
-        with self._services.slots:
-            target = self._target(request)
-            trigger = None
-            if target.call.policy.check_at == "before_message":
-                trigger = self._automatic.due(target)
-            running = self._begin(request, target, message)
+        """Stores `message` and answers it; nothing happens before the first `next()`.
+
+        Raises (from the iterator):
+            LeaseTakenError: other turns of the session did not end in time.
+        """
+
+        def begin(claim: Claim) -> tuple[RunningTurn, Trigger | None]:
+            with self._services.slots:
+                target = self._target(request)
+                trigger = None
+                if target.call.policy.check_at == "before_message":
+                    trigger = self._automatic.due(target)
+                return self._begin(request, target, message, claim), trigger
+
+        running, trigger = yield from self._in_turn(request.session_id, begin)
         yield from self._run(request, running, self._calls(request, running, trigger))
+
+    def _in_turn(
+        self, session_id: str, attempt: Callable[[Claim], T]
+    ) -> Generator[TurnEvent, None, T]:
+        """What `attempt` returns once the turns before it have ended."""
+        return (yield from self._services.leases.in_turn(turn_lease(session_id), attempt))
 
     def resume(self, request: TurnRequest) -> Iterator[TurnEvent]:
         """Resumes the last turn, after tool results, a failure or a stop.
 
         Raises:
             TurnStateError: there is no turn to resume, or its calls wait for results.
-            LeaseTakenError: the turn is running.
+            LeaseTakenError: it is running, and did not end in time.
         """
+        start = partial(self._start_again, request)
+        again = yield from self._in_turn(request.session_id, start)
+        yield from self._run(again.request, again.running, self._resume(again))
+
+    def _start_again(self, request: TurnRequest, claim: Claim) -> _Again:
         with self._services.slots:
             turn = self._last_turn(request)
             request = _with_own_system(request, turn)
@@ -68,8 +93,8 @@ class Turns:
                 names = tuple(TurnProblem.CALL(tool=call.name, id=call.id) for call in others)
                 raise TurnStateError(problem=TurnProblem.CALLS(names=names))
             trigger = self._stale_trigger(turn, target)
-            running = self._take_up(turn, target)
-        yield from self._run(request, running, self._resume(request, running, calls, trigger))
+            running = self._take_up(turn, target, claim)
+        return _Again(request=request, running=running, calls=calls, trigger=trigger)
 
     def _stale_trigger(self, turn: TurnInfo, target: CallTarget) -> Trigger | None:
         """The trigger to confirm again, where a turn waited for a confirmation that is stale."""
@@ -79,10 +104,15 @@ class Turns:
             return None  # resuming without an answer means resuming without a compaction
         return self._automatic.due(target)
 
-    def _take_up(self, turn: TurnInfo, target: CallTarget) -> RunningTurn:
+    def _take_up(self, turn: TurnInfo, target: CallTarget, claim: Claim) -> RunningTurn:
         now = self._services.clock()
         turn = self._services.store.resume_turn(
-            turn.session_id, turn.id, at=now, lease_until=now + LEASE, system=target.call.system
+            turn.session_id,
+            turn.id,
+            at=now,
+            lease_until=now + LEASE,
+            system=target.call.system,
+            claim=claim,
         )
         request = target.view.anchors().last_user
         if request is not None:
@@ -95,21 +125,14 @@ class Turns:
 
         Raises (from the iterator):
             StaleProposalError: the session has changed since the confirmation was requested.
+            LeaseTakenError: other turns of the session did not end in time.
         """
-        with self._services.slots:
-            turn = self._services.store.last_turn(pending.session_id)
-            if turn is not None and turn.state != "awaiting_confirmation":
-                turn = None
-            request = _with_own_system(request, turn)
-            target = self._services.call_target(
-                pending.session_id,
-                model=pending.base.model,
-                tools=request.tools,
-                knowledge=request.knowledge,
-                system=request.system,
-            )
-            self._automatic.settle(pending, target)
-            running = None if turn is None else self._take_up(turn, target)
+
+        def begin(claim: Claim) -> tuple[TurnRequest, CallTarget, RunningTurn | None]:
+            with self._services.slots:
+                return self._settled(request, pending, claim)
+
+        request, target, running = yield from self._in_turn(pending.session_id, begin)
         if running is None:
             outcome = yield from self._automatic.run(target, pending.trigger, answer=answer)
             if outcome == "new_session":
@@ -118,8 +141,28 @@ class Turns:
         request.answers[:] = [answer]
         yield from self._run(request, running, self._calls(request, running, pending.trigger))
 
-    def _begin(self, request: TurnRequest, target: CallTarget, message: Message) -> RunningTurn:
-        self._recover_partial(target)
+    def _settled(
+        self, request: TurnRequest, pending: Pending, claim: Claim
+    ) -> tuple[TurnRequest, CallTarget, RunningTurn | None]:
+        """What goes on after an answer: the request, its target, and the turn that waited."""
+        turn = self._services.store.last_turn(pending.session_id)
+        if turn is not None and turn.state != "awaiting_confirmation":
+            turn = None
+        request = _with_own_system(request, turn)
+        target = self._services.call_target(
+            pending.session_id,
+            model=pending.base.model,
+            tools=request.tools,
+            knowledge=request.knowledge,
+            system=request.system,
+        )
+        self._automatic.settle(pending, target)
+        return request, target, None if turn is None else self._take_up(turn, target, claim)
+
+    def _begin(
+        self, request: TurnRequest, target: CallTarget, message: Message, claim: Claim
+    ) -> RunningTurn:
+        self._recover_partial(target, claim)
         self._services.hold_factor(target)
         now = self._services.clock()
         turn = self._services.store.begin_turn(
@@ -132,18 +175,19 @@ class Turns:
             model=target.model,
             oversize_tokens=self._services.oversize(target),
             system=target.call.system,
+            claim=claim,
         )
         target = with_other_sessions(self._services, target, message.text)
         running = RunningTurn(self._services, turn, target, begun_at=now)
         running.renew()
         return running
 
-    def _recover_partial(self, target: CallTarget) -> None:
+    def _recover_partial(self, target: CallTarget, claim: Claim) -> None:
         """Stores the partial answer of a crashed process as a message."""
         turn = self._services.store.last_turn(target.session.id)
         if turn is None or turn.state not in ("running", "interrupted") or not turn.partial:
             return
-        self._take_up(turn, target).end("interrupted")
+        self._take_up(turn, target, claim).end("interrupted")
 
     def _last_turn(self, request: TurnRequest) -> TurnInfo:
         turn = self._services.store.last_turn(request.session_id)
@@ -222,20 +266,15 @@ class Turns:
         if last:
             yield from self.start(replace(request, session_id=new.id), last[0].message)
 
-    def _resume(
-        self,
-        request: TurnRequest,
-        running: RunningTurn,
-        calls: Sequence[ToolCall],
-        trigger: Trigger | None,
-    ) -> Iterator[TurnEvent]:
+    def _resume(self, again: _Again) -> Iterator[TurnEvent]:
         """A resumed turn: first its partial answer and its open calls."""
+        request, running = again.request, again.running
         with self._services.slots:
             running.add_partial()
-        others = yield from self._tools.answer_own(running, calls)
+        others = yield from self._tools.answer_own(running, again.calls)
         if request.run_tool is not None:
             yield from self._tools.run(request.run_tool, running, others)
-        yield from self._calls(request, running, trigger)
+        yield from self._calls(request, running, again.trigger)
 
     def _calls(
         self, request: TurnRequest, running: RunningTurn, trigger: Trigger | None = None
@@ -337,6 +376,17 @@ class Turns:
             if running.target.active == before:  # the same input is never sent twice
                 raise
             yield from self._calling.make(request, running, number)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Again:
+    """A turn that was resumed, with what it has to do first."""
+
+    request: TurnRequest
+    running: RunningTurn
+    calls: Sequence[ToolCall]
+    """Those that have no results yet."""
+    trigger: Trigger | None
 
 
 def _with_own_system(request: TurnRequest, turn: TurnInfo | None) -> TurnRequest:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from ctxcore.assembly.context import Context
+from ctxcore.engine.policies import EffectivePolicy
 from ctxcore.store.values import CallInfo, Event
 
 logger = logging.getLogger(__name__)
@@ -16,11 +17,16 @@ logger = logging.getLogger(__name__)
 class Watcher(Protocol):
     """Watches an engine; called in the thread of what happens, right after it."""
 
-    def on_context(self, session_id: str, context: Context, seconds: float) -> None:
-        """A context was built for a call, in that time."""
+    def on_context(
+        self, session_id: str, context: Context, seconds: float, effective: EffectivePolicy
+    ) -> None:
+        """A context was built for a call, in that time, under that policy."""
 
-    def on_call(self, call: CallInfo) -> None:
-        """A call was made and stored, or failed."""
+    def on_call(self, call: CallInfo, first_token_seconds: float | None) -> None:
+        """A call was made and stored, or failed.
+
+        `first_token_seconds` is None where the answer came whole, or nobody told.
+        """
 
     def on_event(self, event: Event) -> None:
         """Something else was recorded, e.g. a compaction."""

@@ -235,7 +235,7 @@ def _statement(
     return replace(fact, effect=change.effect, about=change.about, subject=subject)
 
 
-FINDER: Final = 7
+FINDER: Final = 8
 """The version of the finder, stored with its facts; raise it when other facts are found."""
 INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
 # Chosen: bounds on the work that one message makes.

@@ -52,6 +52,9 @@ _NAMED_HAN = late(
     r"|(?:预订|预定|票|单|编|账|用户|会员|快递|运单|手机|电话|卡|学|工|批次|型|座位|合同|发票)(?:编?号|号码|码|名|id|ID))"
     r"(?:是|为|:|：|\s)?\s?([A-Za-z0-9][A-Za-z0-9_./-]{1,30})"
 )
+_CODE = late(r'"([A-Z]{3,5})"')
+"""A value of JSON that is a code, of an airport, a currency, a share: calls repeat it as it is.
+Chosen: longer words in capitals are mostly names of states."""
 _EDGES = ".,:;?!/\\&=+-%"
 _STOPS = ".,:;?!"  # behind a word in a sentence
 
@@ -83,6 +86,9 @@ def _all_literals(text: str, role: Role) -> Iterator[Fact]:
         word = _word_in(run)
         if word and word not in known and (kind := kind_of_name(word)):
             yield _fact(kind, word, role)
+    if role == "tool" and '"' in text:
+        for code in dict.fromkeys(_CODE.findall(text)):
+            yield _fact("identifier", code, role)
     yield from dates(text, counted, role)
     yield from quantities(text, counted, role)
 

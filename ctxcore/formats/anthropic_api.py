@@ -9,7 +9,7 @@ from ctxcore.formats.fields import object_at, text_at
 from ctxcore.formats.provider_usage import anthropic_usage
 from ctxcore.formats.values import RecordedUsage
 from ctxcore.json_types import JsonObject, JsonValue
-from ctxcore.messages.canonical import type_of
+from ctxcore.messages.provider_compactions import is_compaction, summary_in
 from ctxcore.messages.shapes.anthropic import message_of_blocks
 from ctxcore.messages.shapes.reading import codec_of
 from ctxcore.messages.values import Message
@@ -17,7 +17,6 @@ from ctxcore.messages.values import Message
 _REQUEST_KEYS = ("model", "max_tokens", "anthropic_version", "thinking", "context_management")
 """Keys beside `system` that tell a request from a data set with system prompts."""
 _OTHERS_KEYS = ("tool_calls", "tool_call_id", "function_call")
-_COMPACTION = "compaction"
 
 
 class AnthropicApi(Api):
@@ -61,18 +60,22 @@ class AnthropicApi(Api):
         return [message] if message.text.strip() else []
 
     def summary_in(self, raw: JsonValue) -> str | None:
-        found = [block for block in _blocks(raw) if type_of(block) == _COMPACTION]
-        texts = (block.get("content") for block in found if isinstance(block, dict))
-        return "\n".join(text for text in texts if isinstance(text, str)) if found else None
+        found = [block for block in _blocks(raw) if _is_compaction(block)]
+        texts = (summary_in(block) for block in found if isinstance(block, dict))
+        return "\n".join(text for text in texts if text is not None) if found else None
 
     def without_summary(self, raw: JsonObject) -> JsonObject | None:
-        left = [block for block in _blocks(raw) if type_of(block) != _COMPACTION]
+        left = [block for block in _blocks(raw) if not _is_compaction(block)]
         return {**raw, "content": left} if left else None
 
 
 def _are_others(raws: Sequence[JsonObject]) -> bool:
     """Whether keys of OpenAI's are among the messages, which a request to Claude cannot have."""
     return any(raw.get(key) for raw in raws for key in _OTHERS_KEYS)
+
+
+def _is_compaction(block: JsonValue) -> bool:
+    return isinstance(block, dict) and is_compaction(block)
 
 
 def _blocks(raw: JsonValue) -> list[JsonValue]:

@@ -9,8 +9,8 @@ from ctxcore.formats.fields import object_at, text_at, time_at
 from ctxcore.formats.provider_usage import openai_usage
 from ctxcore.formats.values import RecordedUsage
 from ctxcore.json_types import JsonObject, JsonValue
+from ctxcore.messages.provider_compactions import is_compaction
 from ctxcore.messages.shapes.reading import codec_of
-from ctxcore.messages.shapes.responses import is_compaction
 from ctxcore.messages.values import Message, text_message
 
 _TEXT_INPUT_KEYS = (

@@ -13,6 +13,7 @@ from ctxcore import __version__
 from ctxcore.assembly.context import Context
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import COMPACTED, FAILED, REDONE, UNDONE
+from ctxcore.engine.policies import EffectivePolicy
 from ctxcore.integrations.requirements import require
 from ctxcore.reasons.values import to_json
 from ctxcore.store.values import CallInfo, Event
@@ -25,8 +26,17 @@ from opentelemetry.trace import SpanKind, Status, StatusCode, TracerProvider, ge
 
 _SCOPE: Final = "ctxcore"
 _CONVERSATION: Final = "gen_ai.conversation.id"
+_PRESET: Final = "ctxcore.policy.preset"
+_VERSION: Final = "ctxcore.policy.version"
 _OPERATION: Final = "gen_ai.operation.name"
 _NANOSECONDS: Final = 1_000_000_000
+
+# Boundaries that the conventions give for these two kinds of histograms:
+# https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-metrics.md
+_SECONDS: Final = [0.01 * 2**step for step in range(14)]
+_TOKENS: Final = [4**step for step in range(14)]
+# Chosen: contexts are built within milliseconds, where those for calls have one bucket.
+_BUILD_SECONDS: Final = [0.001 * 2**step for step in range(14)]
 
 Attributes = dict[str, str | int | float | bool]
 
@@ -57,16 +67,34 @@ class _Telemetry:
         self._tracer = get_tracer(_SCOPE, __version__, tracer_provider=tracers)
         meter = get_meter(_SCOPE, __version__, meter_provider=meters)
         self._tokens = meter.create_histogram(
-            "gen_ai.client.token.usage", "{token}", "Tokens of calls, as the provider counts them"
+            "gen_ai.client.token.usage",
+            "{token}",
+            "Tokens of calls, as the provider counts them",
+            explicit_bucket_boundaries_advisory=_TOKENS,
         )
         self._durations = meter.create_histogram(
-            "gen_ai.client.operation.duration", "s", "How long calls took"
+            "gen_ai.client.operation.duration",
+            "s",
+            "How long calls took",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        )
+        self._first_tokens = meter.create_histogram(
+            "gen_ai.client.operation.time_to_first_chunk",
+            "s",
+            "How long streamed answers took to begin",
+            explicit_bucket_boundaries_advisory=_SECONDS,
         )
         self._builds = meter.create_histogram(
-            "ctxcore.context.duration", "s", "How long contexts took to build"
+            "ctxcore.context.duration",
+            "s",
+            "How long contexts took to build",
+            explicit_bucket_boundaries_advisory=_BUILD_SECONDS,
         )
         self._sizes = meter.create_histogram(
-            "ctxcore.context.tokens", "{token}", "Tokens of contexts, as they were counted"
+            "ctxcore.context.tokens",
+            "{token}",
+            "Tokens of contexts, as they were counted",
+            explicit_bucket_boundaries_advisory=_TOKENS,
         )
         self._saved = meter.create_counter(
             "ctxcore.compaction.saved", "{token}", "Tokens that compactions took out of next calls"
@@ -75,17 +103,20 @@ class _Telemetry:
             "ctxcore.compaction.facts_lost", "{fact}", "Facts that contexts no longer hold"
         )
 
-    def on_context(self, session_id: str, context: Context, seconds: float) -> None:
+    def on_context(
+        self, session_id: str, context: Context, seconds: float, effective: EffectivePolicy
+    ) -> None:
         """A context was built."""
         parts = {
             f"ctxcore.context.{name}": size for name, size in context.breakdown.to_dict().items()
         }
-        attributes = _known({_CONVERSATION: session_id, **parts})
+        policy = {_PRESET: effective.policy.name, _VERSION: effective.version_id}
+        attributes = _known({_CONVERSATION: session_id, **policy, **parts})
         self._span("ctxcore.context", seconds, attributes, SpanKind.INTERNAL)
         self._builds.record(seconds)
         self._sizes.record(context.tokens)
 
-    def on_call(self, call: CallInfo) -> None:
+    def on_call(self, call: CallInfo, first_token_seconds: float | None) -> None:
         """A call was made, or failed."""
         provider = provider_of(call.model) or "unknown"
         common = _known(
@@ -103,6 +134,8 @@ class _Telemetry:
                 "gen_ai.usage.output_tokens": call.output_tokens,
                 "gen_ai.usage.cache_read.input_tokens": call.cached_tokens,
                 "gen_ai.usage.cache_creation.input_tokens": call.cache_write_tokens,
+                "gen_ai.response.time_to_first_chunk": first_token_seconds,
+                _VERSION: call.policy_version_id,
                 "ctxcore.call.cost": call.cost,
                 "ctxcore.call.without_tokens": call.without_tokens,
                 "ctxcore.call.is_compacted": call.compaction_id is not None,
@@ -113,6 +146,8 @@ class _Telemetry:
         self._span(name, seconds, {**common, **problem, **own}, SpanKind.CLIENT)
         if call.latency_seconds is not None:
             self._durations.record(call.latency_seconds, {**common, **problem})
+        if first_token_seconds is not None:
+            self._first_tokens.record(first_token_seconds, {**common, **problem})
         for kind, tokens in (("input", call.input_tokens), ("output", call.output_tokens)):
             if tokens is not None:
                 self._tokens.record(tokens, {**common, "gen_ai.token.type": kind})
@@ -128,6 +163,8 @@ class _Telemetry:
         attributes = _known(
             {
                 _CONVERSATION: event.session_id,
+                _PRESET: body.get("preset"),
+                _VERSION: body.get("policy_version_id"),
                 "ctxcore.compaction.id": body.get("compaction_id"),
                 "ctxcore.compaction.trigger": _code(body.get("trigger")),
                 "ctxcore.compaction.before_tokens": before,

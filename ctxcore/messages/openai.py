@@ -27,6 +27,7 @@ from ctxcore.messages.values import (
     Role,
     Text,
     ToolCall,
+    shown_text,
 )
 from ctxcore.reasons.message_problems import MessageProblem, WayOutCode
 from ctxcore.reasons.places import Place, PlaceCode
@@ -72,7 +73,10 @@ def parse_message(raw: Mapping[str, object], *, place: Place = _MESSAGE) -> Mess
 
 
 def to_openai(message: Message, *, with_reasoning: bool = False) -> JsonObject:
-    """The message as an OpenAI chat dictionary; thinking and signatures only `with_reasoning`."""
+    """The message as an OpenAI chat dictionary; thinking and signatures only `with_reasoning`.
+
+    A provider's compaction is sent as its summary, since chat completions have no part for it.
+    """
     text = only_text(message)
     out: JsonObject = {"role": message.role, "content": text}
     if text is None:
@@ -103,19 +107,24 @@ def _add_parts(out: JsonObject, message: Message) -> None:
         out["content"] = None if message.calls else ""
         return
     sounds = [part for part in message.content if is_audio_answer(part)]
-    others = (part for part in message.content if part not in sounds)
-    parts = [part for part in others if not isinstance(part, (Reasoning, Refusal))]
+    parts = _parts_of_content(message)
     if not parts:
         out["content"] = None if message.calls or sounds else ""
     elif len(parts) == 1 and isinstance(parts[0], Text) and parts[0].extra is None:
         out["content"] = parts[0].text
     else:
-        out["content"] = [_to_part(part) for part in parts]
+        out["content"] = [_to_sent_part(part) for part in parts]
     if refusal := [part.text for part in message.content if isinstance(part, Refusal)]:
         out["refusal"] = "\n".join(refusal)
     if sounds:
         audio = cast("JsonObject", _to_part(sounds[-1]))
         out["audio"] = {key: value for key, value in audio.items() if key != "type"}
+
+
+def _parts_of_content(message: Message) -> list[Part]:
+    """The parts that have no key of their own."""
+    others = (part for part in message.content if not is_audio_answer(part))
+    return [part for part in others if not isinstance(part, (Reasoning, Refusal))]
 
 
 def is_audio_answer(part: Part) -> bool:
@@ -128,6 +137,8 @@ def to_full(message: Message) -> JsonObject:
     if (text := _lone_text(message)) is not None:  # nearly every message
         return {"role": message.role, "content": text}
     out = to_openai(message, with_reasoning=True)
+    if any(isinstance(part, Opaque) and part.summary for part in message.content):
+        out["content"] = [_to_part(part) for part in _parts_of_content(message)]
     if message.action is not None:
         out["action"] = message.action
     if message.extra is not None:
@@ -271,6 +282,11 @@ def _parse_id(raw: Mapping[str, object], key: str, place: Place) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return text_or_none(value, place, key) or ""
+
+
+def _to_sent_part(part: Part) -> JsonValue:
+    is_summary = isinstance(part, Opaque) and part.summary is not None
+    return {"type": "text", "text": shown_text(part)} if is_summary else _to_part(part)
 
 
 def _to_part(part: Part) -> JsonValue:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from ctxcore.json_types import JsonObject as JsonObject
 from ctxcore.json_types import JsonValue as JsonValue
+from ctxcore.messages.provider_compactions import summary_of
 from ctxcore.plain import Plain
 
 SentObject: TypeAlias = Any
@@ -71,6 +72,17 @@ class Opaque(Plain):
     provider: str
     raw: str
 
+    @property
+    def summary(self) -> str | None:
+        """What a compaction by the provider says of the messages before it; else None."""
+        return summary_of(self.provider, self.raw)
+
+    @property
+    def label(self) -> str:
+        """The text that stands for it: `[its kind]`, of a compaction with the summary below."""
+        summary = self.summary
+        return f"[{self.provider}]" if summary is None else f"[{self.provider}]\n{summary}"
+
 
 Part = Text | Media | Reasoning | Refusal | Opaque
 
@@ -131,10 +143,8 @@ def shown_text(part: Part) -> str | None:
     match part:
         case Text(text=text) | Refusal(text=text):
             return text
-        case Media():
+        case Media() | Opaque():
             return part.label
-        case Opaque(provider=provider):
-            return f"[{provider}]"
         case Reasoning():
             return None
 

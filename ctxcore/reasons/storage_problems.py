@@ -212,6 +212,11 @@ class StoreProblem(Code):
         "a turn is already running in session {id!r}, by {owner!r} until {time}; wait until it "
         "ends, or stop it",
     )
+    RUNNING_IN = (
+        "store.running_in",
+        "a turn is already running in session {id!r}, in process {pid} on {host!r} ({owner!r} "
+        "until {time}); wait until it ends, or stop it",
+    )
     HELD = (
         "store.held",
         "{name!r} is in use by {owner!r} until {time}; wait until it is free, or stop it",

@@ -10,6 +10,8 @@ from ctxcore.errors import ContextError
 from ctxcore.reasons.places import PlaceCode
 from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
 from ctxcore.reasons.values import Fact, QuoteCode, Reason, as_reason
+from ctxcore.store.holders import parse_holder
+from ctxcore.store.values import LeaseInfo
 
 RecordKind: TypeAlias = Literal[
     "message",
@@ -121,16 +123,30 @@ class StaleHistoryError(StoreError):
 class LeaseTakenError(StoreError):
     """Another owner holds the lease, e.g. a turn is already running in the session."""
 
-    def __init__(self, *, name: str, owner: str, expires_at: datetime) -> None:
+    def __init__(
+        self, *, name: str, owner: str, expires_at: datetime, holder: str | None = None
+    ) -> None:
         self.name = name
         self.owner = owner
         self.expires_at = expires_at
+        self.holder = holder
+        """The process that holds it, as stored; None: not known."""
         kind, _, of = name.partition(":")
-        time = expires_at.isoformat()
-        super().__init__(
-            StoreProblem.RUNNING(id=of, owner=owner, time=time)
-            if kind == "turn"
-            else StoreProblem.HELD(name=name, owner=owner, time=time)
+        time, process = expires_at.isoformat(), parse_holder(holder)
+        reason = StoreProblem.HELD(name=name, owner=owner, time=time)
+        if kind == "turn" and process is not None:
+            reason = StoreProblem.RUNNING_IN(
+                id=of, owner=owner, time=time, host=process.host, pid=process.pid
+            )
+        elif kind == "turn":
+            reason = StoreProblem.RUNNING(id=of, owner=owner, time=time)
+        super().__init__(reason)
+
+    @property
+    def lease(self) -> LeaseInfo:
+        """The lease as it was found."""
+        return LeaseInfo(
+            name=self.name, owner=self.owner, expires_at=self.expires_at, holder=self.holder
         )
 
 

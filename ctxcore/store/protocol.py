@@ -19,10 +19,12 @@ from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import (
     EVERY_SESSION,
+    NO_CLAIM,
     Alert,
     BilledCalls,
     CallInfo,
     CallTally,
+    Claim,
     CompactionInfo,
     CompactionTally,
     CountedModel,
@@ -31,6 +33,8 @@ from ctxcore.store.values import (
     ImportedCompaction,
     JobInfo,
     JobState,
+    LeaseInfo,
+    LeaseWaiter,
     Mark,
     MarkKind,
     MessageInfo,
@@ -386,11 +390,12 @@ class SessionStore(Protocol):
         model: str | None = None,
         oversize_tokens: int | None = None,
         system: str | None = None,
+        claim: Claim = NO_CLAIM,
     ) -> TurnInfo:
         """Stores the user's messages and starts their turn, in one write.
 
         Raises:
-            LeaseTakenError: a turn is running in this session.
+            LeaseTakenError: a turn is running in this session, or others wait before the claim.
         """
 
     def resume_turn(
@@ -401,11 +406,13 @@ class SessionStore(Protocol):
         at: datetime,
         lease_until: datetime,
         system: str | None = None,
+        claim: Claim = NO_CLAIM,
     ) -> TurnInfo:
         """Continues a turn that was waiting or interrupted, with another `system` if given.
 
         Raises:
-            LeaseTakenError: a turn is running in this session, this one or another.
+            LeaseTakenError: a turn is running in this session, this one or another, or others
+                wait before the claim.
         """
 
     def save_partial(
@@ -424,8 +431,19 @@ class SessionStore(Protocol):
     ) -> TurnInfo:
         """Ends a running turn, or lets it wait for tools or a person; releases its lease."""
 
-    def interrupt_stale_turns(self, *, at: datetime) -> list[TurnInfo]:
-        """Marks running turns without a valid lease as interrupted; partial answers stay."""
+    def interrupt_stale_turns(
+        self, *, at: datetime, ended: Collection[LeaseInfo] = ()
+    ) -> list[TurnInfo]:
+        """Marks running turns without a valid lease as interrupted; partial answers stay.
+
+        `ended`: leases that count as expired, since their processes have ended.
+        """
+
+    def interrupt_turn(self, session_id: str, *, at: datetime) -> TurnInfo | None:
+        """Marks the session's running turn as interrupted, whoever holds its lease.
+
+        None if no turn is running. Who ran it loses it at the next write.
+        """
 
     def turn(self, session_id: str, turn_id: str) -> TurnInfo:
         """The turn of the session with this id."""
@@ -664,11 +682,39 @@ class SessionStore(Protocol):
     ) -> list[Event]:
         """The newest events of these kinds, newest first."""
 
-    def acquire_lease(self, name: str, owner: str, *, expires_at: datetime, at: datetime) -> bool:
-        """Acquires or renews a lease; False if another owner holds it."""
+    def acquire_lease(
+        self, name: str, owner: str, *, expires_at: datetime, at: datetime, claim: Claim = NO_CLAIM
+    ) -> bool:
+        """Acquires or renews a lease; False if another owner holds it, or waits before the claim.
 
-    def lease(self, name: str) -> tuple[str, datetime] | None:
-        """The owner and expiry of a lease, which may be past; None if nobody holds it."""
+        The lease of `claim.over` is taken though it has not expired, if it is still the same.
+        """
+
+    def lease(self, name: str) -> LeaseInfo | None:
+        """The lease of this name, which may have expired; None if nobody holds it."""
+
+    def leases(self) -> list[LeaseInfo]:
+        """All leases by name, expired ones too."""
+
+    def renew_leases(
+        self, owners: Collection[str], *, holder: str, expires_at: datetime
+    ) -> set[str]:
+        """Renews what these owners hold in the process `holder`; returns those who still do."""
+
+    def join_queue(self, name: str, *, holder: str, expires_at: datetime, at: datetime) -> int:
+        """Waits for a lease behind all who wait already; returns the ticket.
+
+        The place is kept until `expires_at`, unless `stay_in_queue` renews it.
+        """
+
+    def waiters(self, name: str, *, at: datetime) -> list[LeaseWaiter]:
+        """Who waits for a lease, the first one first."""
+
+    def stay_in_queue(self, ticket: int, *, expires_at: datetime) -> bool:
+        """Keeps a place in the queue; False if it is gone."""
+
+    def leave_queue(self, tickets: Collection[int]) -> None:
+        """Gives places in queues up; those that are gone already do not matter."""
 
     def release_lease(self, name: str, owner: str) -> bool:
         """Releases a lease; False if `owner` did not hold it."""

@@ -1,4 +1,4 @@
-"""Stores what is recorded beside histories: compactions, marks, events, leases and policies.
+"""Stores what is recorded beside histories: compactions, marks, events and policies.
 
 Compactions form a tree by their parents; the session points at the active one, and undo and redo
 only move that pointer.
@@ -21,7 +21,6 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    text,
     tuple_,
     update,
 )
@@ -45,12 +44,10 @@ from ctxcore.tables import (
     COMPACTION,
     EVENT,
     IMPORTED_COMPACTION,
-    LEASE,
     MARK,
     POLICY,
     SESSION,
     SETTING,
-    UtcTime,
 )
 
 _COPIED = ("covered_until", "summary_tokens", "before_tokens", "after_tokens", "facts_lost")
@@ -214,16 +211,9 @@ _ACTIVE = (
     .where(SESSION.c.id == bindparam("session_id"))
 )
 
-# One statement, so that only one of two concurrent owners gets it; both databases have this form.
-_TAKE = text(
-    "INSERT INTO lease (name, owner, expires_at) VALUES (:name, :owner, :expires_at)"
-    " ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at"
-    " WHERE lease.owner = excluded.owner OR lease.expires_at <= :at"
-).bindparams(bindparam("expires_at", type_=UtcTime()), bindparam("at", type_=UtcTime()))
-
 
 class Journal(Area):
-    """Events, leases and settings."""
+    """Events and settings."""
 
     def setting(self, name: str) -> JsonValue:
         return self.settings([name]).get(name)
@@ -268,39 +258,6 @@ class Journal(Area):
     ) -> list[Event]:
         found = select(EVENT).where(EVENT.c.session_id == session_id, EVENT.c.kind.in_(kinds))
         return self._list(found.order_by(EVENT.c.id.desc()).limit(limit), lambda row: Event(**row))
-
-    def acquire_lease(self, name: str, owner: str, *, expires_at: datetime, at: datetime) -> bool:
-        with self._database.write() as connection:
-            return take(connection, name, owner, expires_at=expires_at, at=at)
-
-    def lease(self, name: str) -> tuple[str, datetime] | None:
-        with self._database.read() as connection:
-            return find_lease(connection, name)
-
-    def release_lease(self, name: str, owner: str) -> bool:
-        with self._database.write() as connection:
-            return release(connection, name, owner)
-
-
-def take(
-    connection: Connection, name: str, owner: str, *, expires_at: datetime, at: datetime
-) -> bool:
-    """Takes a lease that is free, expired or the owner's own."""
-    values = {"name": name, "owner": owner, "expires_at": expires_at, "at": at}
-    return connection.execute(_TAKE, values).rowcount > 0
-
-
-def release(connection: Connection, name: str, owner: str) -> bool:
-    """Deletes a lease if `owner` holds it."""
-    its_own = (LEASE.c.name == name) & (LEASE.c.owner == owner)
-    return connection.execute(delete(LEASE).where(its_own)).rowcount > 0
-
-
-def find_lease(connection: Connection, name: str) -> tuple[str, datetime] | None:
-    """The owner and expiry of a lease."""
-    found = select(LEASE.c.owner, LEASE.c.expires_at).where(LEASE.c.name == name)
-    row = connection.execute(found).first()
-    return None if row is None else (row.owner, row.expires_at)
 
 
 _SCOPE = (POLICY.c.scope, POLICY.c.owner, POLICY.c.model)

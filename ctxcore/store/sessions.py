@@ -28,6 +28,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.store.appending import get_session
 from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
+from ctxcore.store.leases import erase_lease, turn_lease
 from ctxcore.store.rows import dump_factor, dump_recalls, dump_working, to_session_info
 from ctxcore.store.values import (
     BRANCH,
@@ -46,7 +47,6 @@ from ctxcore.tables import (
     IMPORTED_COMPACTION,
     JOB,
     JOB_SESSION,
-    LEASE,
     MARK,
     POLICY,
     SESSION,
@@ -89,11 +89,6 @@ _EMPTY: dict[str, Any] = {
     "rule_edits": None,
     "staged_at": None,
 }
-
-
-def turn_lease(session_id: str) -> str:
-    """The name of the lease of a session's running turn."""
-    return f"turn:{session_id}"
 
 
 def insert_session(connection: Connection, row: dict[str, Any]) -> None:
@@ -371,7 +366,7 @@ def _erase(connection: Connection, session_id: str) -> None:
     connection.execute(index_sql(connection, "erase"), {"session_id": session_id})
     is_its_own = (POLICY.c.scope == "session") & (POLICY.c.owner == session_id)
     connection.execute(delete(POLICY).where(is_its_own))
-    connection.execute(delete(LEASE).where(LEASE.c.name == turn_lease(session_id)))
+    erase_lease(connection, turn_lease(session_id))
     told = select(JOB_SESSION.c.job_id).where(JOB_SESSION.c.session_id == session_id)
     connection.execute(delete(JOB).where(JOB.c.id.in_(told)))
     connection.execute(delete(SESSION).where(SESSION.c.id == session_id))

@@ -10,6 +10,7 @@ from platformdirs import user_data_path
 from ctxcore.store.database import Database
 from ctxcore.store.histories import Histories
 from ctxcore.store.jobs import Jobs
+from ctxcore.store.leases import Leases
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.records import Compactions, Journal, Policies
 from ctxcore.store.reports import Reports
@@ -49,6 +50,7 @@ class SqlStore(
     Reports,
     Policies,
     Journal,
+    Leases,
     Searching,
     Jobs,
     RequestPrefixes,

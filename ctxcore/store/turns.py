@@ -29,11 +29,19 @@ from ctxcore.messages.values import Message
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.store.appending import Batch, get_session, prepare, write
 from ctxcore.store.database import Area
-from ctxcore.store.errors import LeaseTakenError, RecordNotFoundError
-from ctxcore.store.records import find_lease, next_number, release, take
+from ctxcore.store.errors import RecordNotFoundError
+from ctxcore.store.leases import find_lease, release, release_held, take, taken, turn_lease
+from ctxcore.store.records import next_number
 from ctxcore.store.rows import CALL_COPIES, dump_call, load_call, load_runs, to_turn_info
-from ctxcore.store.sessions import turn_lease
-from ctxcore.store.values import BilledCalls, CallInfo, TurnInfo, TurnState
+from ctxcore.store.values import (
+    NO_CLAIM,
+    BilledCalls,
+    CallInfo,
+    Claim,
+    LeaseInfo,
+    TurnInfo,
+    TurnState,
+)
 from ctxcore.tables import CALL, LEASE, SENT_TEXT, TURN
 from ctxcore.tokens.families import TokenCounter
 
@@ -71,6 +79,7 @@ class Turns(Area):
         model: str | None = None,
         oversize_tokens: int | None = None,
         system: str | None = None,
+        claim: Claim = NO_CLAIM,
     ) -> TurnInfo:
         batch = Batch(
             messages=messages,
@@ -82,7 +91,7 @@ class Turns(Area):
         prepared = prepare(self._database, session_id, batch)
         with self._database.write() as connection:
             locked = get_session(connection, session_id, locks=True)
-            _hold(connection, session_id, turn_id, at=at, until=lease_until)
+            _hold(connection, session_id, turn_id, at=at, until=lease_until, claim=claim)
             first_seq = locked["length"] + 1
             row = {
                 "id": turn_id,
@@ -112,13 +121,14 @@ class Turns(Area):
         at: datetime,
         lease_until: datetime,
         system: str | None = None,
+        claim: Claim = NO_CLAIM,
     ) -> TurnInfo:
         given = {} if system is None else {"system": system}
         with self._database.write() as connection:
             get_session(connection, session_id, locks=True)
             turn = _find(connection, session_id, turn_id)
-            _refuse_running(connection, turn, at)
-            _hold(connection, session_id, turn_id, at=at, until=lease_until)
+            _refuse_running(connection, turn, at, claim)
+            _hold(connection, session_id, turn_id, at=at, until=lease_until, claim=claim)
             _change(connection, turn_id, state="running", ended_at=None, error=None, **given)
             return _find(connection, session_id, turn_id)
 
@@ -151,8 +161,12 @@ class Turns(Area):
             )
             return _find(connection, session_id, turn_id)
 
-    def interrupt_stale_turns(self, *, at: datetime) -> list[TurnInfo]:
+    def interrupt_stale_turns(
+        self, *, at: datetime, ended: Collection[LeaseInfo] = ()
+    ) -> list[TurnInfo]:
         with self._database.write() as connection:
+            for lease in ended:
+                release_held(connection, lease)
             held = select(LEASE.c.owner).where(LEASE.c.expires_at > at)
             stale = select(TURN).where(TURN.c.state == "running", TURN.c.id.not_in(held))
             turns = connection.execute(stale.order_by(TURN.c.started_at)).mappings().all()
@@ -161,6 +175,19 @@ class Turns(Area):
             for turn_id in turn_ids:
                 _change(connection, turn_id, state="interrupted", ended_at=at)
             return [_find(connection, turn["session_id"], turn["id"]) for turn in turns]
+
+    def interrupt_turn(self, session_id: str, *, at: datetime) -> TurnInfo | None:
+        running = select(TURN.c.id).where(
+            TURN.c.session_id == session_id, TURN.c.state == "running"
+        )
+        with self._database.write() as connection:
+            get_session(connection, session_id, locks=True)
+            turn_id = connection.execute(running).scalar()
+            if turn_id is None:
+                return None
+            release(connection, turn_lease(session_id), turn_id)
+            _change(connection, turn_id, state="interrupted", ended_at=at)
+            return _find(connection, session_id, turn_id)
 
     def turn(self, session_id: str, turn_id: str) -> TurnInfo:
         with self._database.read() as connection:
@@ -277,14 +304,18 @@ def _billed(row: RowMapping) -> BilledCalls:
 
 
 def _hold(
-    connection: Connection, session_id: str, turn_id: str, *, at: datetime, until: datetime
+    connection: Connection,
+    session_id: str,
+    turn_id: str,
+    *,
+    at: datetime,
+    until: datetime,
+    claim: Claim,
 ) -> None:
-    """Acquires the session's turn lease; a turn whose lease expired becomes interrupted."""
+    """Acquires the session's turn lease; the turn that had it before becomes interrupted."""
     name = turn_lease(session_id)
-    before = find_lease(connection, name)
-    if not take(connection, name, turn_id, expires_at=until, at=at):
-        owner, expires_at = before or ("another process", until)
-        raise LeaseTakenError(name=name, owner=owner, expires_at=expires_at)
+    if not take(connection, name, turn_id, expires_at=until, at=at, claim=claim):
+        raise taken(connection, name, at=at)
     stale = select(TURN.c.id).where(
         TURN.c.session_id == session_id, TURN.c.state == "running", TURN.c.id != turn_id
     )
@@ -292,12 +323,14 @@ def _hold(
         _change(connection, stale_id, state="interrupted", ended_at=at)
 
 
-def _refuse_running(connection: Connection, turn: TurnInfo, at: datetime) -> None:
+def _refuse_running(connection: Connection, turn: TurnInfo, at: datetime, claim: Claim) -> None:
     """Refuses to resume a running turn; its lease alone would not, since the turn owns it."""
+    if turn.state != "running":
+        return
     name = turn_lease(turn.session_id)
     held = find_lease(connection, name)
-    if turn.state == "running" and held is not None and held[1] > at:
-        raise LeaseTakenError(name=name, owner=held[0], expires_at=held[1])
+    if held is not None and held.expires_at > at and not claim.takes_over(held):
+        raise taken(connection, name, at=at)
 
 
 def _change(connection: Connection, turn_id: str, **columns: Any) -> None:

@@ -269,6 +269,49 @@ class PolicyVersion(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseInfo(Plain):
+    """Who holds a lease, and until when."""
+
+    name: str
+    owner: str
+    """What it is held for, e.g. the id of a turn."""
+    expires_at: datetime
+    """May be past: then anybody may take it."""
+    holder: str | None = None
+    """The process, as `holder_text` wrote it; None: not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseWaiter(Plain):
+    """Who waits for a lease."""
+
+    ticket: int
+    """The place: a smaller one comes earlier."""
+    holder: str
+    """The process, as in `LeaseInfo`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim(Plain):
+    """How a lease is asked for: by which process, in whose turn, and from whom."""
+
+    holder: str | None = None
+    """The process that asks."""
+    ticket: int | None = None
+    """Its place among those who wait; None: behind all of them."""
+    over: LeaseInfo | None = None
+    """A lease to take though it has not expired, since its process has ended."""
+
+    def takes_over(self, held: LeaseInfo) -> bool:
+        """Whether `held` is the lease to take, still in the same hands."""
+        over = self.over
+        return over is not None and (over.owner, over.holder) == (held.owner, held.holder)
+
+
+NO_CLAIM = Claim()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnInfo(Plain):
     """A user message and all that follows until the next one."""
 

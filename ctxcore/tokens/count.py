@@ -159,7 +159,7 @@ def _count_part(part: Part, counter: TokenCounter) -> int:
         case Media():
             return count_media(part, counter)
         case Opaque(raw=raw, provider=provider):
-            text, blobs = _BLOB.subn("[data]", raw)
+            text, blobs = _BLOB.subn("[data]", part.summary or raw)
             return counter.count(text) + blobs * _BLOB_TOKENS.get(provider, _OTHER_BLOB_TOKENS)
         case Reasoning():
             return 0

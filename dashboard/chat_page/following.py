@@ -10,6 +10,7 @@ import streamlit as st
 
 from ctxcore.errors import ContextError
 from ctxcore.store.values import SessionStamp
+from dashboard.chat_page import elsewhere
 from dashboard.chat_page.turn_runner import turn_runner
 from dashboard.dialogs import is_any_open
 from dashboard.services import engine
@@ -29,10 +30,14 @@ def _look(session_id: str, drawn: SessionStamp) -> None:
 
 
 def has_changed(session_id: str, drawn: SessionStamp) -> bool:
-    """Whether a turn runs in the session, or it was changed since it was read."""
+    """Whether a turn runs in the session, or it was changed since it was read.
+
+    A turn of another process that has ended changes it too.
+    """
     if turn_runner().running(session_id) is not None:
         return True
     try:
-        return engine().session_stamp(session_id) != drawn
+        stamp = engine().session_stamp(session_id)
+        return stamp != drawn or elsewhere.has_ended(session_id, stamp)
     except ContextError:
         return True  # erased: the page then shows another session

@@ -24,6 +24,7 @@ from ctxcore.engine.events import (
     CompactionRejected,
     CompactionStarted,
     ContextBuilt,
+    Queued,
     ReasoningDelta,
     SessionStarted,
     TextDelta,
@@ -40,7 +41,7 @@ from dashboard.codes import BrokeOff
 logger = logging.getLogger(__name__)
 
 CHUNK_SECONDS = 0.05  # a redraw per token would send a long answer fifty times over
-Activity = Literal["waiting", "thinking", "answering", "compacting"]
+Activity = Literal["waiting", "queued", "thinking", "answering", "compacting"]
 Events = Iterator[TurnEvent]
 Knowledge = Mapping[str, str]
 """Texts for one turn, by name."""
@@ -160,8 +161,11 @@ class RunningTurn:
                     self.activity = "thinking"
                 case Waiting():
                     return
+                case Queued():
+                    self.activity = "queued"
                 case ContextBuilt(context=context):
                     self.context = context
+                    self.activity = "waiting"
                 case CompactionStarted():
                     self.activity = "compacting"
                 case CompactionFinished() | CompactionRejected():

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +16,8 @@ import pytest
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.policies import save_figures
 from ctxcore.store.sql import open_store
-from tests.limits import BROWSER_SECONDS, HANG_SECONDS
+from tests.limits import BROWSER_SECONDS
+from tests.servers import free_port, serving
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -72,28 +68,19 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     store.save_setting("demo_offered:local", True)
     for name in SCRIPTS:
         save_figures(store, f"scripted/{name}", {"window_tokens": WINDOW_TOKENS})
-    port = _free_port()
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
     variables = {
         "CTXCORE_DATABASE_URL": database,
         "CTXCORE_MODEL": "scripted/demo",
         "CTXCORE_SCRIPTED_MODELS": str(scripts),
-        "CTXCORE_WARM_UP": "0",
     }
-    with (folder / "server.log").open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
-            cwd=ROOT,
-            env={**os.environ, **variables},
-            stdout=log,
-            stderr=log,
-        )
-        try:
-            _wait_for(f"http://127.0.0.1:{port}/_stcore/health")
-            yield Server(url=f"http://127.0.0.1:{port}", engine=engine)
-        finally:
-            process.terminate()
-            process.wait(timeout=HANG_SECONDS)
-            store.close()
+    log = folder / "server.log"
+    try:
+        with serving(command, port, folder=ROOT, log=log, variables=variables) as url:
+            yield Server(url=url, engine=engine)
+    finally:
+        store.close()
 
 
 @pytest.fixture(scope="module")
@@ -130,21 +117,3 @@ def fresh_page(browser: Browser, **options: Any) -> Iterator[Page]:
         yield context.new_page()
     finally:
         context.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-def _wait_for(address: str) -> None:
-    deadline = time.monotonic() + HANG_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(address, timeout=HANG_SECONDS) as answer:
-                if answer.read() == b"ok":
-                    return
-        except OSError:
-            time.sleep(0.2)
-    raise TimeoutError(address)

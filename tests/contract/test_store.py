@@ -43,8 +43,10 @@ from ctxcore.store.sql import database_url
 from ctxcore.store.values import (
     BRANCH,
     CallInfo,
+    Claim,
     ImportedCompaction,
     JobInfo,
+    LeaseInfo,
     Scope,
     SessionConditions,
     SignalInfo,
@@ -69,6 +71,7 @@ class Words:
 
 
 WORDS = Words()
+DEAD = Claim(holder="dead")
 CHARS = counter_by_id("estimate:o200k")
 
 
@@ -988,6 +991,66 @@ class TestTurns:
         ]
         assert not store.save_partial("s", "t", "more", lease_until=LATER)
 
+    def test_a_turn_gives_way_at_once_where_its_process_has_ended(
+        self, store: SessionStore
+    ) -> None:
+        store.begin_turn(
+            "s", "t", [user("go")], counter=WORDS, at=NOON, lease_until=LATER, claim=DEAD
+        )
+        held = store.lease("turn:s")
+        assert held == LeaseInfo(name="turn:s", owner="t", expires_at=LATER, holder="dead")
+        over = Claim(holder="alive", over=held)
+
+        resumed = store.resume_turn("s", "t", at=NOON, lease_until=LATER, claim=over)
+
+        assert resumed.state == "running"
+        assert [lease.holder for lease in store.leases()] == ["alive"]
+        with pytest.raises(LeaseTakenError):  # it is in other hands now
+            store.resume_turn("s", "t", at=NOON, lease_until=LATER, claim=over)
+        with pytest.raises(LeaseTakenError) as caught:
+            store.begin_turn(
+                "s", "u", [user("on")], counter=WORDS, at=NOON, lease_until=LATER, claim=over
+            )
+        assert (caught.value.owner, caught.value.holder) == ("t", "alive")
+
+    def test_turns_of_ended_processes_are_found_before_their_leases_expire(
+        self, store: SessionStore
+    ) -> None:
+        store.begin_turn(
+            "s", "t", [user("go")], counter=WORDS, at=NOON, lease_until=LATER, claim=DEAD
+        )
+        held = store.lease("turn:s")
+        assert held is not None
+
+        assert store.interrupt_stale_turns(at=NOON, ended=[replace(held, holder="other")]) == []
+        found = store.interrupt_stale_turns(at=NOON, ended=[held])
+
+        assert [(turn.id, turn.state) for turn in found] == [("t", "interrupted")]
+        assert store.lease("turn:s") is None
+
+    def test_a_running_turn_can_be_interrupted_by_anybody(self, store: SessionStore) -> None:
+        self.begin(store)
+
+        interrupted = store.interrupt_turn("s", at=SOON)
+
+        assert interrupted is not None
+        assert (interrupted.id, interrupted.state) == ("t", "interrupted")
+        assert store.interrupt_turn("s", at=SOON) is None
+        assert not store.save_partial("s", "t", "more", lease_until=LATER)
+        self.begin(store, "u", NOON)
+
+    def test_an_undisturbed_turn_takes_its_lease_by_one_statement(
+        self, store: SessionStore
+    ) -> None:
+        with statements_run() as run:
+            self.begin(store)
+        assert len([one for one in run if "lease" in one]) == 1
+
+        with statements_run() as run:
+            store.save_partial("s", "t", "half", lease_until=LATER)
+            store.end_turn("s", "t", "done", at=SOON)
+        assert len([one for one in run if "lease" in one]) == 2
+
     def test_an_expired_turn_gives_way_to_the_next(self, store: SessionStore) -> None:
         self.begin(store)
 
@@ -1449,6 +1512,56 @@ class TestEventsAndLeases:
         assert not store.release_lease("job", "a")
         assert store.release_lease("job", "b")
         assert store.acquire_lease("job", "a", expires_at=LATER, at=SOON)
+
+    def test_a_free_lease_goes_to_who_waited_longest(self, store: SessionStore) -> None:
+        first, second = [
+            store.join_queue("job", holder=name, expires_at=LATER, at=NOON) for name in ("a", "b")
+        ]
+
+        def takes(owner: str, ticket: int | None) -> bool:
+            claim = Claim(ticket=ticket)
+            return store.acquire_lease("job", owner, expires_at=LATER, at=NOON, claim=claim)
+
+        assert [waiter.holder for waiter in store.waiters("job", at=NOON)] == ["a", "b"]
+        assert not takes("new", None)
+        assert not takes("b", second)
+        assert takes("a", first)
+        assert takes("a", None)  # who holds it renews it, whoever waits
+        store.leave_queue([first])
+        assert not takes("b", second)
+        store.release_lease("job", "a")
+        assert not takes("new", None)
+        assert takes("b", second)
+
+    def test_who_does_not_stay_in_the_queue_holds_nobody_up(self, store: SessionStore) -> None:
+        gone = store.join_queue("job", holder="a", expires_at=SOON, at=NOON)
+        stays = store.join_queue("job", holder="b", expires_at=SOON, at=NOON)
+        assert store.stay_in_queue(stays, expires_at=LATER)
+
+        assert [waiter.ticket for waiter in store.waiters("job", at=SOON)] == [stays]
+        claim = Claim(ticket=stays)
+        assert store.acquire_lease("job", "b", expires_at=LATER, at=SOON, claim=claim)
+        last = store.join_queue("job", holder="c", expires_at=LATER, at=SOON)
+        assert not store.stay_in_queue(gone, expires_at=LATER)
+        assert last > stays > gone
+
+    def test_a_process_renews_what_it_holds_and_nothing_else(self, store: SessionStore) -> None:
+        for name, holder in (("one", "mine"), ("two", "mine"), ("three", "theirs")):
+            claim = Claim(holder=holder)
+            store.acquire_lease(name, name, expires_at=SOON, at=NOON, claim=claim)
+
+        renewed = store.renew_leases(["one", "three"], holder="mine", expires_at=LATER)
+
+        assert renewed == {"one"}
+        times = {lease.name: lease.expires_at for lease in store.leases()}
+        assert times == {"one": LATER, "two": SOON, "three": SOON}
+
+    def test_purging_a_session_ends_the_queue_for_its_turns(self, store: SessionStore) -> None:
+        ticket = store.join_queue("turn:s", holder="a", expires_at=LATER, at=NOON)
+
+        store.purge("s")
+
+        assert not store.stay_in_queue(ticket, expires_at=LATER)
 
 
 MIXED = [

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.distribution.environments import ROOT, Installed, build, install
-from tests.limits import HANG_SECONDS
+from tests.servers import free_port, serving
 
 pytestmark = pytest.mark.slow
 
@@ -51,35 +47,9 @@ def test_nothing_but_the_library_is_at_the_top(installed: Installed) -> None:
 
 @contextmanager
 def _serving(installed: Installed, folder: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    environment["XDG_DATA_HOME"] = str(folder / "home")
-    environment["CTXCORE_WARM_UP"] = "0"
-    with (folder / "log").open("w", encoding="utf-8") as log:
-        process = subprocess.Popen(
-            [str(installed.programs / "ctxcore"), "serve", "--port", str(port), "--no-browser"],
-            cwd=folder,
-            env=environment,
-            stdout=log,
-            stderr=log,
-        )
-        try:
-            _wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait()
-
-
-def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + HANG_SECONDS
-    while time.monotonic() < deadline:
-        assert process.poll() is None, "the server ended"
-        try:
-            with urllib.request.urlopen(address):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise AssertionError(f"no answer from {address}")
+    port = free_port()
+    command = [str(installed.programs / "ctxcore"), "serve", "--port", str(port), "--no-browser"]
+    # Without the checkout in its way: an empty PYTHONPATH is none.
+    variables = {"PYTHONPATH": "", "XDG_DATA_HOME": str(folder / "home")}
+    with serving(command, port, folder=folder, log=folder / "log", variables=variables) as address:
+        yield address

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,9 +18,11 @@ from ctxcore.messages.values import ToolCall, text_message
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import LocalModelProblem
-from ctxcore.store.values import Scope, SessionFactor, SessionInfo
+from ctxcore.store.holders import Holder, holder_text, parse_holder, this_process
+from ctxcore.store.values import Claim, Scope, SessionFactor, SessionInfo
 from ctxcore.tokens.factors import CountFactor
 from dashboard.chat_page import model_picker
+from dashboard.chat_page.following import has_changed
 from dashboard.shown_texts import MOST_REST_CHARS
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard, say, talked
@@ -391,6 +396,62 @@ def test_an_interrupted_turn_shows_what_had_come(app: Dashboard) -> None:
     app.at.button(key="chat_retry").click().run()
     app.check()
     assert "You said: Hello" in app.texts()
+
+
+FAR = holder_text(Holder(host="far-away", space="another", pid=77, started="1"))
+
+
+def begin_elsewhere(app: Dashboard, session_id: str, holder: str) -> None:
+    """A turn that a process runs beside the dashboard."""
+    store, counter = app.engine.store, app.engine.call_target(session_id).call.counter
+    now = datetime.now(UTC)
+    store.begin_turn(
+        session_id,
+        "t1",
+        [text_message("user", "Hello")],
+        counter=counter,
+        at=now,
+        lease_until=now + timedelta(hours=1),
+        claim=Claim(holder=holder),
+    )
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_turn_of_another_host_is_told_and_can_be_ended(app: Dashboard, language: str) -> None:
+    app.engine.store.save_setting("language:local", language)
+    session = app.engine.create_session("Chat")
+    begin_elsewhere(app, session.id, FAR)
+    app.run()
+    told = translate("chat.elsewhere", language, pid=77, host="far-away")
+    assert told in app.texts().replace("\\", "")  # the name of a host is no markdown
+    stamp = app.engine.session_stamp(session.id)
+    assert not has_changed(session.id, stamp)
+
+    app.at.button(key="chat_take_over").click().run()
+    app.check()
+
+    assert translate("chat.ended.interrupted", language) in app.texts()
+    app.at.button(key="chat_retry").click().run()
+    app.check()
+    assert "You said: Hello" in app.texts()
+
+
+def test_a_turn_of_a_process_that_has_ended_is_interrupted_when_it_is_looked_at(
+    app: Dashboard,
+) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    own = parse_holder(this_process())
+    assert own is not None
+    session = app.engine.create_session("Chat")
+    app.run()
+    begin_elsewhere(app, session.id, holder_text(replace(own, pid=ended.pid)))
+    assert has_changed(session.id, app.engine.session_stamp(session.id))
+
+    app.run()
+
+    assert translate("chat.ended.interrupted", "en") in app.texts()
+    assert app.engine.store.leases() == []
 
 
 def test_what_is_recalled_is_shown_and_neither_stored_nor_sent(app: Dashboard) -> None:

@@ -228,7 +228,7 @@ def test_a_long_pause_alone_does_not_cost_the_turn() -> None:
 
 
 def test_a_running_or_finished_turn_cannot_be_continued() -> None:
-    with engine_with([SLOW]) as (engine, _):
+    with engine_with([SLOW], wait_seconds=0) as (engine, _):
         session = engine.create_session()
         events = until(TextDelta, engine.chat(session.id, "go"))
 

@@ -199,9 +199,9 @@ def test_a_second_overflow_ends_the_turn_with_a_sentence() -> None:
         assert "too long" in str(end.error)
 
 
-def test_two_turns_at_once_are_refused() -> None:
+def test_two_turns_at_once_are_refused_by_an_engine_that_does_not_wait() -> None:
     slow = ScriptedReply(text="a b c", chunk_chars=1, chunk_delay_seconds=0.01)
-    with engine_with([slow]) as (engine, _):
+    with engine_with([slow], wait_seconds=0) as (engine, _):
         session = engine.create_session()
         first = engine.chat(session.id, "one")
         next(first)

@@ -32,16 +32,21 @@ def dying(self, *given, **named):
     return writes(self, *given, **named)
 
 setattr(SqlStore, sys.argv[3], dying)
-ContextEngine(store).import_(open(sys.argv[2]).read(), name="talk.json")
+ContextEngine(store).import_(open(sys.argv[2]).read(), name="talk.jsonl")
 """
 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    roles = ("user", "assistant")
-    said = [{"role": roles[at % 2], "content": f"word {at}"} for at in range(10)]
-    path = tmp_path / "talk.json"
-    path.write_text(json.dumps(said), encoding="utf-8")
+    """Five turns of Claude Code, each answer with its usage."""
+    path = tmp_path / "talk.jsonl"
+    with path.open("w", encoding="utf-8") as lines:
+        for at in range(10):
+            role = ("user", "assistant")[at % 2]
+            message = {"role": role, "content": f"word {at}", "usage": {"input_tokens": 9}}
+            parent = f"u{at - 1}" if at else None
+            record = {"type": role, "uuid": f"u{at}", "parentUuid": parent, "sessionId": "s"}
+            lines.write(json.dumps({**record, "message": message}) + "\n")
     return path
 
 
@@ -68,7 +73,7 @@ def test_a_killed_import_leaves_nothing_that_is_seen(
 
     with pytest.raises(SessionNotFoundError):
         store.session(erased)
-    [made] = engine.import_(file.read_text(), name="talk.json")
+    [made] = engine.import_(file.read_text(), name="talk.jsonl")
     assert [one.id for one in engine.sessions()] == [made.id]
     store.close()
 

@@ -80,7 +80,8 @@ COLUMNS = {
     " finished_at",
     "job_session": "job_id session_id",
     "request_prefix": "user_id digest session_id",
-    "lease": "name owner expires_at",
+    "lease": "name owner expires_at holder",
+    "lease_waiter": "id name holder expires_at",
     "setting": "name value",
 }
 

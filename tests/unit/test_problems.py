@@ -86,6 +86,7 @@ from ctxcore.reasons.values import (
 )
 from ctxcore.redaction.shapes import INSTALL, RedactionUnavailableError
 from ctxcore.store import errors as store_errors
+from ctxcore.store.holders import Holder, holder_text
 
 MESSAGE = Place(PlaceCode.MESSAGE, 3)
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -362,6 +363,18 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         {"id": "s1", "owner": "ana", "time": NOW.isoformat()},
         "a turn is already running in session 's1', by 'ana' until 2026-03-02T00:00:00+00:00; wait "
         "until it ends, or stop it",
+    ),
+    (
+        store_errors.LeaseTakenError(
+            name="turn:s1",
+            owner="ana",
+            expires_at=NOW,
+            holder=holder_text(Holder(host="box", space="", pid=7, started="")),
+        ),
+        "store.running_in",
+        {"id": "s1", "owner": "ana", "time": NOW.isoformat(), "host": "box", "pid": 7},
+        "a turn is already running in session 's1', in process 7 on 'box' ('ana' until "
+        "2026-03-02T00:00:00+00:00); wait until it ends, or stop it",
     ),
     (
         store_errors.LeaseTakenError(name="migrate", owner="ana", expires_at=NOW),

@@ -35,8 +35,17 @@ def read_reply(
         model=str(plain.get("model") or ""),
         cost=float(cost) if isinstance(cost, (int, float)) and cost else None,
         latency_seconds=max((end - start).total_seconds(), 0.0),
-        first_token_seconds=None,
+        first_token_seconds=_first_token_seconds(told),
     )
+
+
+def _first_token_seconds(told: Mapping[str, Any]) -> float | None:
+    """How long a streamed answer took to begin; the proxy reports both times in seconds."""
+    times = told.get("startTime"), told.get("completionStartTime")
+    start, first = (time if isinstance(time, (int, float)) else None for time in times)
+    if not told.get("stream") or start is None or first is None:
+        return None
+    return max(first - start, 0.0)
 
 
 def _usage(plain: Mapping[str, Any], told: Mapping[str, Any]) -> object:

@@ -30,6 +30,7 @@ from ctxcore.messages.foreign import (
     refuse_unknown_keys,
 )
 from ctxcore.messages.media import media_or_opaque
+from ctxcore.messages.provider_compactions import is_compaction
 from ctxcore.messages.shapes.turns import BASE_ROLES, Block, BlockWriter, read_turns, text_only
 from ctxcore.messages.shapes.values import (
     Conversation,
@@ -276,12 +277,12 @@ def _part(block: object) -> Part | None:
         case "text":
             text = block.get("text")
             return Text(text=text) if isinstance(text, str) else None
-        case "compaction" if isinstance(block.get("content"), str):
-            return Text(text=str(block["content"]))
         case "search_result" if (found := _text_in(block.get("content"))) is not None:
             heads = (block.get("title"), block.get("source"))
             return Text(text="\n".join([*(head for head in heads if isinstance(head, str)), found]))
     place = Place(PlaceCode.BLOCK, quoted(type_of(block)))
+    if is_compaction(block):  # its cache mark moves from call to call, as that of a text
+        block = {key: value for key, value in block.items() if key != "cache_control"}
     return _media(block) or media_or_opaque(block, place)
 
 

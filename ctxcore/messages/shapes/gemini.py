@@ -204,7 +204,7 @@ class _Writer(BlockWriter):
                 own = cast("JsonObject", parse_canonical(raw))
                 if own.pop("type", None) == provider and provider in own:
                     return own
-                return self.text_block(raw)
+                return self.text_block(raw if part.summary is None else part.label)
             case _:
                 return None
 

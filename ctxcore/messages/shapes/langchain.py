@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ctxcore.errors import MessageError
 from ctxcore.messages.canonical import parse_canonical, printable, type_of
-from ctxcore.messages.openai import parse_message, to_openai
+from ctxcore.messages.openai import parse_message, to_full
 from ctxcore.messages.shapes.anthropic import input_of
 from ctxcore.messages.shapes.objects import ObjectCodec
 from ctxcore.messages.shapes.values import PassedMessages, Sent, SentGroup, Shape
@@ -128,7 +128,7 @@ def _new(message: Message) -> SentObject:
 
 
 def _content(message: Message) -> object:
-    content = to_openai(message)["content"]
+    content = to_full(message)["content"]
     if isinstance(content, str):
         return printable(content)
     return content or ""

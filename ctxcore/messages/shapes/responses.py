@@ -28,6 +28,7 @@ from ctxcore.messages.foreign import (
     refuse_unknown_keys,
 )
 from ctxcore.messages.media import media_or_opaque
+from ctxcore.messages.provider_compactions import COMPACTIONS
 from ctxcore.messages.shapes.outputs import (
     ANY_OUTPUT,
     answer_key,
@@ -81,7 +82,6 @@ _OTHER_KEYS: Final = (
     *("reasoning_content", "thinking_blocks", "parts"),
 )
 _ITEMS: Final = frozenset({"reasoning", "item_reference", "program", "program_output"})
-_COMPACTIONS: Final = frozenset({"compaction", "compaction_summary", "context_compaction"})
 _ENDINGS: Final = ("_call", "_call_output", "_search_output", "_approval_request")
 _FRAME_KEYS: Final = frozenset(
     {
@@ -200,7 +200,7 @@ class _Reading:
     def _add_item(self, at: int, raw: Mapping[str, object], place: Place) -> None:
         kind = type_of(raw)
         raw_text = canonical_at(dict(raw), place)
-        if kind in _COMPACTIONS:
+        if kind in COMPACTIONS:
             opaque = Opaque(provider=kind, raw=raw_text)
             self._append(Message(role="system", content=(opaque,)), at)
         elif _is_output(raw):
@@ -334,7 +334,7 @@ def _in_place(sent: Sequence[Sent]) -> list[Sent]:
 def _is_compaction(sent: Sent) -> bool:
     content = sent.message.content
     first = content[0] if len(content) == 1 else None
-    return isinstance(first, Opaque) and first.provider in _COMPACTIONS
+    return isinstance(first, Opaque) and first.provider in COMPACTIONS
 
 
 def _came_before(other: Sent, sent: Sent) -> bool:
@@ -392,18 +392,13 @@ def _joined(parts: Sequence[JsonValue]) -> JsonValue:
     return list(parts)
 
 
-def is_compaction(raw: Mapping[str, object]) -> bool:
-    """Whether an item is a compaction by the provider."""
-    return type_of(raw) in _COMPACTIONS
-
-
 def _is_reference(raw: Mapping[str, object]) -> bool:
     """Whether an item is only the id of another one, its type left out."""
     return isinstance(raw.get("id"), str) and raw.keys() - {"type"} == {"id"} and not type_of(raw)
 
 
 def _is_item(kind: str) -> bool:
-    is_named = kind in _ITEMS or kind in _COMPACTIONS or kind.startswith("mcp_")
+    is_named = kind in _ITEMS or kind in COMPACTIONS or kind.startswith("mcp_")
     return is_named or (kind.endswith(_ENDINGS) and kind != "tool_call")  # that is LangChain's
 
 
@@ -553,7 +548,8 @@ def _written_part(part: Part, kind: str) -> JsonObject:
         case Media():
             return _written_media(part) or {"type": kind, "text": part.label}
         case Opaque(raw=raw):
-            return {"type": kind, "text": printable(raw)}
+            text = raw if part.summary is None else part.label
+            return {"type": kind, "text": printable(text)}
 
 
 def _written_media(media: Media) -> JsonObject | None:

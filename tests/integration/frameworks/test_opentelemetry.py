@@ -13,9 +13,10 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from ctxcore import ContextEngine
+from ctxcore import ContextEngine, reply_of
 from ctxcore.integrations.opentelemetry import instrument
 from ctxcore.integrations.telemetry import instrument_if_asked
+from ctxcore.store.values import Scope
 from tests.engines import ended, engine_with
 from tests.integration.frameworks.conversations import answer, note
 
@@ -78,6 +79,65 @@ def test_metrics_have_the_names_of_the_conventions() -> None:
     kinds = {point.attributes["gen_ai.token.type"] for point in points["gen_ai.client.token.usage"]}
     assert kinds == {"input", "output"}
     assert points["gen_ai.client.operation.duration"][0].count == 1
+
+
+def test_histograms_have_the_boundaries_of_the_conventions() -> None:
+    exported = Exported()
+    with engine_with() as (engine, _):
+        exported.watch(engine)
+        ended(engine.chat(engine.create_session().id, "hello"))
+
+    bounds = {name: found[0].explicit_bounds for name, found in exported.points().items()}
+    assert bounds["gen_ai.client.token.usage"][:3] == (1, 4, 16)
+    assert bounds["gen_ai.client.token.usage"][-1] == 67_108_864
+    for name in ("duration", "time_to_first_chunk"):
+        found = bounds[f"gen_ai.client.operation.{name}"]
+        assert (found[0], found[-1], len(found)) == (0.01, 81.92, 14)
+
+
+def test_a_streamed_call_tells_how_long_its_answer_took_to_begin() -> None:
+    exported = Exported()
+    with engine_with() as (engine, _):
+        exported.watch(engine)
+        ended(engine.chat(engine.create_session().id, "hello"))
+
+    told = exported.attributes("chat ")["gen_ai.response.time_to_first_chunk"]
+    [point] = exported.points()["gen_ai.client.operation.time_to_first_chunk"]
+    assert told >= 0
+    assert (point.count, point.sum) == (1, told)
+
+
+def test_an_answer_that_came_whole_tells_no_time_of_a_first_chunk() -> None:
+    exported = Exported()
+    with engine_with() as (engine, _):
+        exported.watch(engine)
+        session = engine.create_session()
+        call = engine.begin_call(session.id, [{"role": "user", "content": "hello"}])
+        said = {"choices": [{"message": {"role": "assistant", "content": "hi"}}]}
+        engine.end_call(call, reply_of(said, seconds=1.0))
+
+    assert "gen_ai.response.time_to_first_chunk" not in exported.attributes("chat ")
+    assert "gen_ai.client.operation.time_to_first_chunk" not in exported.points()
+
+
+def test_spans_name_the_policy_in_force() -> None:
+    exported = Exported()
+    with engine_with(window=6_000) as (engine, _):
+        session = engine.create_session()
+        engine.save_policy(Scope(kind="session", owner=session.id), {"name": "sliding-summary"})
+        for turn in range(40):
+            said = {"role": "user", "content": note(turn)}
+            engine.append(session.id, [said, {"role": "assistant", "content": answer(turn)}])
+        exported.watch(engine)
+        info = engine.compact(session.id)
+        ended(engine.chat(session.id, "and now?"))
+
+    assert info is not None
+    assert info.policy_version_id is not None
+    for name in ("ctxcore.context_compacted", "ctxcore.context"):
+        told = dict(exported.spans(name)[-1].attributes or {})
+        assert told["ctxcore.policy.preset"] == "sliding-summary"
+        assert told["ctxcore.policy.version"] == info.policy_version_id
 
 
 def test_a_compaction_tells_what_it_saved_and_lost() -> None:

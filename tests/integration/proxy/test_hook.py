@@ -16,6 +16,7 @@ import pytest
 from benchmarks.statements import statements_run
 from ctxcore import ContextEngine, lint, open_store
 from ctxcore.integrations.litellm_proxy import ContextHook
+from ctxcore.integrations.litellm_proxy.answers import read_reply
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import Scope
 from ctxcore.tokens.families import Provider
@@ -121,6 +122,18 @@ def test_a_conversation_is_one_session_and_goes_on_as_it_came(store: SessionStor
     assert (second.seq, second.error) == (4, None)
     request = client.engine.call_request(session.id, second.id)
     assert [made.message["content"] for made in request.messages][-1] == "For two."
+
+
+def test_a_session_is_titled_by_what_a_person_asked(store: SessionStore) -> None:
+    client = Client(store)
+    reminder = "<system-reminder>\nSkills: build, test\n</system-reminder>\n"
+    parts = [{"type": "text", "text": text} for text in (reminder, "Mend the build.\nSoon.")]
+    client.said.append({"role": "user", "content": parts})
+    client.send()
+    client.answered("Mended.")
+
+    [session] = client.engine.sessions()
+    assert session.title == "Mend the build."
 
 
 def test_conversations_on_one_key_stay_apart(store: SessionStore) -> None:
@@ -469,3 +482,20 @@ def test_purging_a_session_empties_the_index(tmp_path: Path) -> None:
     assert client.session_ids[0] != client.session_ids[1]
     assert said_in(store, client.session_ids[1]) == ["hello", "Hi.", "and?", "Yes."]
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [
+        ({"stream": True, "startTime": 100.0, "completionStartTime": 100.5}, 0.5),
+        ({"stream": False, "startTime": 100.0, "completionStartTime": 103.0}, None),
+        ({"stream": True, "startTime": 100.0}, None),
+        ({}, None),
+    ],
+)
+def test_only_a_streamed_answer_tells_when_it_began(
+    told: dict[str, Any], seconds: float | None
+) -> None:
+    details = {"standard_logging_object": told}
+
+    assert read_reply(details, {}, NOW, NOW).first_token_seconds == seconds

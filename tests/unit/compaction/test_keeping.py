@@ -70,10 +70,19 @@ def test_of_a_long_turn_in_a_meeting_the_sentences_with_new_words_stay() -> None
         for name, text in zip(names, (CHAT, turn, CHAT, CHAT), strict=True)
     ]
 
-    keeping, _ = keep_blocks(_rows(messages), 100, Words())
+    keeping, _ = keep_blocks(_rows(messages), 100, Words(), is_meeting=True)
 
     assert "ORD-77120" in join_pieces(keeping.pieces[2])
     assert keeping.sizes[2] < 80
+
+
+def test_a_short_turn_in_a_meeting_costs_no_frame_beside_others() -> None:
+    long = "Springs then and rubber buttons so that it does not wear"
+    messages = [replace(text_message("user", text), name="ada") for text in ("Kinetic.", long)]
+    blocks = _rows(messages)
+    room = blocks[1][0].sent_tokens
+
+    assert keep_blocks(blocks, room, Words(), is_meeting=True)[0].seqs == (1,)
 
 
 def test_a_newest_block_that_leaves_no_room_is_opened() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from ctxcore.assembly.rules.words import words_of_speaker
@@ -42,6 +44,13 @@ def test_a_question_of_the_last_speaker_does_not_keep_all_they_said() -> None:
     shown = str(result.context.messages)
 
     assert sum(topic in shown for topic in TOPICS) >= 8
+
+
+def test_a_meeting_has_no_quotes_beside_what_stays_unless_a_person_names_something() -> None:
+    of_meeting = partial(compact, meeting(), max_tokens=400, target_tokens=300, force=True)
+
+    assert not of_meeting(model="gpt-4o").summary
+    assert of_meeting(model="gpt-4o", focus="titanium casing").summary
 
 
 @pytest.mark.parametrize(

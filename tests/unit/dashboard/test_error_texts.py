@@ -53,6 +53,7 @@ from ctxcore.reasons.values import from_json, to_json
 from ctxcore.redaction.shapes import RedactionUnavailableError
 from ctxcore.settings.loading import load_layers
 from ctxcore.store import errors as store_errors
+from ctxcore.store.holders import this_process
 from ctxcore.summarizers.checks import check_summary
 from ctxcore.tokens.count import counter_for
 from dashboard import texts
@@ -253,6 +254,7 @@ ERRORS: tuple[ContextError, ...] = (
     store_errors.StaleCompactionError(session_id="x", expected="x", active="x"),
     store_errors.StaleHistoryError(session_id="x", expected=3, length=4),
     store_errors.LeaseTakenError(name="turn:x", owner="x", expires_at=NOW),
+    store_errors.LeaseTakenError(name="turn:x", owner="x", expires_at=NOW, holder=this_process()),
     store_errors.CountsMissingError(session_id="x", counter_id="o200k_base"),
     store_errors.UnknownCounterError(session_id="x", counter_id="x"),
     ContextOverflowError(model="gpt"),

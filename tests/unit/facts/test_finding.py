@@ -13,6 +13,15 @@ from ctxcore.messages.values import Message, ToolCall, text_message, tool_result
 from tests.unit.facts.speech import facts, found, of_call, of_output
 
 
+def test_a_code_in_capitals_is_an_identifier_where_it_is_a_value_of_an_output() -> None:
+    output = '{"origin": "JFK", "currency":"EUR", "state": "CANCELLED", "note": "ASK AT GATE"}'
+
+    codes = {fact.text for fact in of_output(output) if fact.kind == "identifier"}
+
+    assert codes == {"JFK", "EUR"}
+    assert not found('He said "JFK" twice.', "identifier")
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "literal"),
     [

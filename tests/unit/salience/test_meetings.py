@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ctxcore.messages.values import Message, Text, text_message
 from ctxcore.salience.meetings import many_speak, word_saliences
 from ctxcore.salience.ranking import Group, Ranking, score_units
@@ -43,6 +45,25 @@ def test_a_word_that_everybody_says_has_no_salience() -> None:
 
     assert first["remote"] == second["remote"] == 0
     assert first["rubber"] > 0
+
+
+def test_what_is_said_often_weighs_little_more_than_what_is_said_twice() -> None:
+    often = [f"Remote with part{at}." for at in range(8)]
+    rarely = ["Rubber in yellow.", "Rubber in red."]
+    rest = [f"Remark{at}." for at in range(20)]
+    weights = {
+        word: salience
+        for found in word_saliences(said(*often, *rarely, *rest))
+        for word, salience in found.items()
+    }
+
+    assert weights["remote"] == pytest.approx(weights["rubber"], rel=0.15)
+
+
+def test_words_that_say_little_in_any_conversation_have_no_salience() -> None:
+    first, _ = word_saliences(said("That was really the rubber.", "Wood."))
+
+    assert list(first) == ["rubber"]
 
 
 def test_words_of_no_letters_and_no_words_at_all_do_no_harm() -> None:
