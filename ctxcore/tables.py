@@ -6,8 +6,9 @@ Rows of `message`, `message_tokens`, `rule_state`, `compaction`, `policy`, `call
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from sqlalchemy import (
     BigInteger,
@@ -52,17 +53,38 @@ class UtcTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """What a column of JSON holds that is none; one damaged row hides no other row."""
+
+    stored: str
+    error: Exception
+
+
 class JsonText(TypeDecorator[JsonValue]):
-    """Any JSON value as canonical JSON; texts may contain lone surrogates and NUL."""
+    """Any JSON value as canonical JSON; texts may contain lone surrogates and NUL.
+
+    A stored text that is no JSON comes back as `Unreadable`, and is written as it was.
+    """
 
     impl = Text
     cache_ok = True
 
-    def process_bind_param(self, value: JsonValue | None, dialect: Dialect) -> str | None:
+    def process_bind_param(
+        self, value: JsonValue | Unreadable | None, dialect: Dialect
+    ) -> str | None:
+        if isinstance(value, Unreadable):
+            return value.stored
         return None if value is None else to_canonical(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> JsonValue:
-        return None if value is None else parse_canonical(value)
+        if value is None:
+            return None
+        try:
+            return parse_canonical(value)
+        except (ValueError, TypeError, RecursionError) as error:
+            # Consumers of columns ask for `Unreadable` before they use a value.
+            return cast("JsonValue", Unreadable(str(value), error))
 
 
 class OrderedJsonText(JsonText):
@@ -70,7 +92,11 @@ class OrderedJsonText(JsonText):
 
     cache_ok = True
 
-    def process_bind_param(self, value: JsonValue | None, dialect: Dialect) -> str | None:
+    def process_bind_param(
+        self, value: JsonValue | Unreadable | None, dialect: Dialect
+    ) -> str | None:
+        if isinstance(value, Unreadable):
+            return value.stored
         return None if value is None else to_ordered(value)
 
 

@@ -43,6 +43,7 @@ from ctxcore.errors import BudgetError
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.codes import VerdictCode
 from ctxcore.reasons.problems import BudgetPart
+from ctxcore.reasons.values import Reason
 from ctxcore.text.languages import Language, detect_language
 from ctxcore.tokens.count import count_priming, count_reasoning
 from ctxcore.tokens.families import TokenCounter
@@ -126,7 +127,14 @@ def build_context(view: HistoryView, call: Call, active: Compaction | None = Non
     active = active or NOTHING_COVERED
     context = build_at_rest(view, call, active) or Builder(view, call, active).build()
     refuse(context.made_of)
-    return context
+    damage = damage_in(context.made_of)
+    return replace(context, notices=(*damage, *context.notices)) if damage else context
+
+
+def damage_in(made_of: Sequence[Merged]) -> tuple[Reason, ...]:
+    """Why messages of a context cannot be read; it only says so in their places."""
+    rows = (item.row for made in made_of for item in made.items)
+    return tuple(row.damage for row in rows if row is not None and row.damage is not None)
 
 
 def build_at_rest(view: HistoryView, call: Call, active: Compaction) -> Context | None:

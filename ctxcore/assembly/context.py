@@ -69,7 +69,8 @@ class Context(Plain):
     """The budget of `render_text`; None: unlimited."""
     counter: TokenCounter | None = field(repr=False, default=None)
     notices: tuple[Reason, ...] = ()
-    """What changed in a state that was made from other messages; else empty."""
+    """What changed in a state that was made from other messages, and what of a stored session is
+    damaged; else empty."""
     passed: PassedMessages | None = field(repr=False, default=None)
     """The list that was read; None where the history came from somewhere else."""
 

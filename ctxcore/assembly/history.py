@@ -31,6 +31,7 @@ from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.canonical import printable
 from ctxcore.messages.openai import only_text
 from ctxcore.messages.values import Media, Message, Opaque, Part, Text, ToolCall
+from ctxcore.reasons.values import Reason
 from ctxcore.recalling.word_places import WordPlaces
 from ctxcore.tokens.count import count_message
 from ctxcore.tokens.families import TokenCounter
@@ -66,6 +67,9 @@ class Counted:
     """When it was sent, where the history knows."""
     notes: str = field(default="", repr=False, compare=False)
     """What stands for its text in scoring and quoting; empty where that has to be read."""
+
+    damage: Reason | None = field(default=None, compare=False)
+    """Why the stored message cannot be read; `message` only says so."""
 
     item: Any = field(default=None, init=False, repr=False, compare=False)
     """What was last made of it for a context."""

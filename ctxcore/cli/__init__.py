@@ -17,6 +17,7 @@ from ctxcore.cli.checking import run_check
 from ctxcore.cli.compacting import run_compact
 from ctxcore.cli.comparing import run_compare
 from ctxcore.cli.compressing import run_compress
+from ctxcore.cli.doctor import run_backup, run_doctor, run_restore
 from ctxcore.cli.exporting import run_export as run_export_sessions
 from ctxcore.cli.fitting import run_fit
 from ctxcore.cli.formats import run_formats
@@ -90,6 +91,9 @@ app.command("savings")(run_savings)
 app.command("shadow")(run_shadow)
 app.command("alerts")(run_alerts)
 app.command("health")(run_health)
+app.command("doctor")(run_doctor)
+app.command("backup")(run_backup)
+app.command("restore")(run_restore)
 
 _policy = typer.Typer(
     no_args_is_help=True, help="See the fields of policies, their values, changes and effects."

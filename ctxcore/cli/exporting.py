@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +16,7 @@ from ctxcore.cli.output import (
     check_out,
     check_redaction,
     plural,
+    print_error,
     print_note,
     progress,
     secrets_text,
@@ -28,9 +29,11 @@ from ctxcore.errors import ContextError
 if TYPE_CHECKING:
     from ctxcore.engine.core import ContextEngine
     from ctxcore.exports.files import ExportedFile
+    from ctxcore.reasons.values import Reason
     from ctxcore.redaction.shapes import SecretKind
 
 _STDOUT = "-"
+_MOST_DAMAGE = 20  # chosen: the first ones tell enough
 
 Sessions = Annotated[
     list[str] | None,
@@ -104,13 +107,30 @@ def run_export(
             files = engine.export_many(ids, form, redacts=redacts)
             if zipped:
                 files = iter([_packed(files, len(ids))])
+            damage: list[Reason] = []
             for file in files:
                 _write(file, folder, out, overwrite=overwrite)
+                damage += file.damage
     except ContextError as error:
         failure = Failure(path=form, kind=type(error).__name__, reason=error.reason)
         fail("export", failure, as_json=False)
     if folder is not None:
         print_note(f"exported {plural(len(ids), 'session')} to {folder}")
+    if damage:
+        _tell_damage(damage)
+        raise typer.Exit(1)
+
+
+def _tell_damage(damage: Sequence[Reason]) -> None:
+    """Prints what of the sessions is damaged, and so is not in the files."""
+    for reason in damage[:_MOST_DAMAGE]:
+        print_error(str(reason))
+    if (more := len(damage) - _MOST_DAMAGE) > 0:
+        print_note(f"and {more:,} more")
+    print_note(
+        f"everything else was exported; {plural(len(damage), 'part')} of the sessions cannot be "
+        "read: see `ctxcore doctor`"
+    )
 
 
 def _tell_secrets(engine: ContextEngine, ids: Iterable[str]) -> None:
@@ -132,13 +152,14 @@ def _all_ids(engine: ContextEngine) -> list[str]:
 
 
 def _packed(files: Iterable[ExportedFile], count: int) -> ExportedFile:
-    from ctxcore.exports.files import ExportedFile, write_zip
+    from ctxcore.exports.files import ExportedFile, noting_damage, write_zip
 
     data = io.BytesIO()
+    damage: list[Reason] = []
     with progress("exporting", count, is_shown=True) as advance:
-        for _ in write_zip(data, files):
+        for _ in write_zip(data, noting_damage(files, damage)):
             advance(1)
-    return ExportedFile("ctxcore-sessions.zip", data.getvalue())
+    return ExportedFile("ctxcore-sessions.zip", data.getvalue(), tuple(damage))
 
 
 def _write(file: ExportedFile, folder: Path | None, out: str, *, overwrite: bool) -> None:

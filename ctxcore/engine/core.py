@@ -51,7 +51,7 @@ from ctxcore.engine.generations import (
     losses_by_generation,
     losses_work,
 )
-from ctxcore.engine.health import Health, back_up, check_database, health_of
+from ctxcore.engine.health import Health, back_up, check_database, examine, health_of, last_backup
 from ctxcore.engine.imported import ImportedBefore
 from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.leases import WAIT_SECONDS, Leases
@@ -90,6 +90,7 @@ from ctxcore.store.values import (
     BilledCalls,
     CallInfo,
     CompactionInfo,
+    Finding,
     JobInfo,
     LeaseInfo,
     MarkKind,
@@ -651,7 +652,7 @@ class ContextEngine:
         target = self._services.call_target(
             session_id, model=model, tools=tools, knowledge=knowledge, system=system
         )
-        return build_context(target.view, target.call, target.record)
+        return target.told(build_context(target.view, target.call, target.record))
 
     def context_under(self, session_id: str, overrides: JsonObject) -> Context:
         """The context of the next call if the policy had these fields on top; nothing is saved.
@@ -661,7 +662,7 @@ class ContextEngine:
             BudgetError: what must be kept does not fit.
         """
         target = self._services.call_target(session_id, overrides=overrides)
-        return build_context(target.view, target.call, target.record)
+        return target.told(build_context(target.view, target.call, target.record))
 
     def call_target(self, session_id: str, *, model: str | None = None) -> CallTarget:
         """The session with model, policy and history, as the next call sees it."""
@@ -1204,13 +1205,33 @@ class ContextEngine:
         """What is wrong in the database, for operators; None where it cannot be asked."""
         return check_database(self._services)
 
-    def back_up(self, path: Path) -> None:
-        """Copies an SQLite database into a new file while it is in use, for operators.
+    def examine_database(
+        self, *, repairs: bool = False, on_progress: Callable[[int, int], None] | None = None
+    ) -> Iterator[Finding]:
+        """All that is wrong in the database, session by session, for operators.
+
+        Args:
+            repairs: makes again what can be derived from what is sound.
+            on_progress: is told how many sessions are done, and how many there are.
+
+        Raises:
+            NotAllowedError: the user is no operator.
+        """
+        return examine(self._services, repairs=repairs, on_progress=on_progress)
+
+    def last_backup(self) -> datetime | None:
+        """When the last backup was made by `back_up`, for operators; None if none was."""
+        return last_backup(self._services)
+
+    def back_up(self, path: Path, *, overwrite: bool = False) -> None:
+        """Copies an SQLite database into a file while it is in use, for operators.
+
+        The file appears when it is complete; one that is there stays, unless `overwrite` is set.
 
         Raises:
             DatabaseError: it is no SQLite file, or the file is there or cannot be written.
         """
-        back_up(self._services, path)
+        back_up(self._services, path, overwrite=overwrite)
 
     def foresee(
         self, session_id: str, policy: Policy, *, model: str | None = None, plans: bool = True
@@ -1283,6 +1304,14 @@ class ContextEngine:
             RedactionUnavailableError: `redacts`, and the extra `redact` is not installed.
         """
         return self._exchange.export_many(session_ids, form, redacts=redacts)
+
+    def damage(self, session_id: str) -> tuple[Reason, ...]:
+        """What of a stored session cannot be read; empty where all of it can.
+
+        Contexts and exports have the rest of it, with a sentence in the place of a message. Whole
+        databases are checked by `ctxcore doctor`.
+        """
+        return self._exchange.damage(session_id)
 
     def preview_import(self, text: str, *, name: str) -> list[ImportPreview]:
         """The conversations of a text; nothing is written."""
@@ -1447,10 +1476,13 @@ class ContextEngine:
     abudget = async_twin(budget)
     ahealth = async_twin(health)
     acheck_database = async_twin(check_database)
+    aexamine_database = async_iterator_twin(examine_database)
+    alast_backup = async_twin(last_backup)
     aback_up = async_twin(back_up)
     aforesee = async_twin(foresee)
     acalls = async_twin(calls)
     acosts = async_twin(costs)
+    adamage = async_twin(damage)
     aexport = async_twin(export)
     asecrets_in = async_twin(secrets_in)
     aexport_many = async_iterator_twin(export_many)

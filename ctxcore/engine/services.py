@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import cast
 
 from ctxcore.assembly.building import Call
+from ctxcore.assembly.context import Context
 from ctxcore.assembly.fitting import budget_of, oversize_tokens, ruling, takes_reasoning
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.records import Compaction
@@ -105,6 +106,12 @@ class CallTarget:
     def record(self) -> Compaction | None:
         """The active compaction's record."""
         return self.active.compaction if self.active else None
+
+    def told(self, context: Context) -> Context:
+        """`context` with what of the session's stored record is damaged."""
+        broken = self.active.damage if self.active else None
+        damage = (*self.session.damage, *((broken,) if broken else ()))
+        return replace(context, notices=(*damage, *context.notices)) if damage else context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from itertools import tee
 from typing import BinaryIO, NamedTuple
 
 from ctxcore.exports.values import ExportForm, SessionContent, Written
+from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo
 
 _TITLE_CHARS = 60  # chosen: with id and ending far below the limits of file systems
@@ -20,18 +21,37 @@ class ExportedFile(NamedTuple):
     name: str
     """Without folders; no two of one export are equal."""
     data: bytes
+    damage: tuple[Reason, ...] = ()
+    """What of the stored sessions cannot be read, and is not in it."""
 
 
 def exported_files(form: ExportForm, contents: Iterable[SessionContent]) -> Iterator[ExportedFile]:
     """The files of `contents` in a form, made one at a time."""
     if form.is_joined:
-        for written in form.write(contents):
-            yield ExportedFile(f"ctxcore-{form.name}{form.suffix}", to_bytes(written))
+        damage: list[Reason] = []
+        for written in form.write(_noting(contents, damage)):
+            name = f"ctxcore-{form.name}{form.suffix}"
+            yield ExportedFile(name, to_bytes(written), tuple(damage))
         return
     taken: set[str] = set()
     named, read = tee(contents)
     for content, written in zip(named, form.write(read), strict=True):
-        yield ExportedFile(_own_name(content.session, form, taken), to_bytes(written))
+        name = _own_name(content.session, form, taken)
+        yield ExportedFile(name, to_bytes(written), content.damage)
+
+
+def _noting(contents: Iterable[SessionContent], damage: list[Reason]) -> Iterator[SessionContent]:
+    """`contents`; what of them is damaged is added to `damage`."""
+    for content in contents:
+        damage += content.damage
+        yield content
+
+
+def noting_damage(files: Iterable[ExportedFile], damage: list[Reason]) -> Iterator[ExportedFile]:
+    """`files`; what of their sessions is damaged is added to `damage`."""
+    for file in files:
+        damage += file.damage
+        yield file
 
 
 def to_bytes(written: Written) -> bytes:

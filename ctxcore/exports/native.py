@@ -97,6 +97,8 @@ def _head(content: SessionContent) -> JsonObject:
         "tools": list(session.tools),
         "created_at": session.created_at.isoformat(),
     }
+    if content.damage:
+        head["damage"] = [to_json(reason) for reason in content.damage]
     return {**head, "cost": content.cost.document()} if content.cost else head
 
 

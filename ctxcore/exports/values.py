@@ -47,6 +47,8 @@ class SessionContent:
     """What the calls cost by the prices known at the export; not part of the digest."""
     call_costs: Mapping[str, float] = field(default_factory=dict)
     """What each call cost in US dollars, by its id, as far as it is known; as `cost`."""
+    damage: tuple[Reason, ...] = ()
+    """What of the stored session cannot be read, and is not in the export."""
 
 
 def applying(content: SessionContent) -> Iterator[MessageInfo]:

@@ -176,6 +176,15 @@ class StoreProblem(Code):
         "store.no_backup",
         "only SQLite files are copied from here, this is {kind}; use the tools of the database",
     )
+    NO_CTXCORE = (
+        "store.no_ctxcore",
+        "the file is a database, but not one of ctxcore; choose another file",
+    )
+    IN_USE = (
+        "store.in_use",
+        "{path!r} holds {count:,} sessions; pass --force to replace it, the former one is kept "
+        "beside it",
+    )
     DAMAGED_VALUE = "store.damaged_value", "a stored value is damaged: {reason}"
     NEWER = (
         "store.newer",
@@ -253,13 +262,41 @@ class RecordCode(Code):
     POLICY_VERSION = "store.policy_version", "policy version"
     SIGNAL = "store.signal", "signal"
     JOB = "store.job", "job"
+    TOOLS = "store.tools", "the list of tools"
+    SYSTEM_MESSAGES = "store.system_messages", "the list of system messages"
     WORKING_STATE = "store.working_state", "the working state"
     SYSTEM_CHANGES = "store.system_changes", "the record of system prompts"
     COUNT_FACTOR = "store.count_factor", "the count factor"
     RECALLS = "store.recalls", "the record of what was recalled"
     RULE_EDITS = "store.rule_edits", "the record of edited rules"
     RULE_EDIT = "store.rule_edit", "edit of a rule"
+    COLUMN = "store.column", "the column {name!r}"
+    IMPORTED_COMPACTION = "store.imported_compaction", "imported compaction"
     OF_COMPACTION = "store.of_compaction", "compaction {id!r}"
+
+
+class DamageCode(Code):
+    """What is damaged in a session, or is missing of it."""
+
+    MESSAGE = "damage.message", "message {number} cannot be read: {problem}"
+    MISSING = "damage.missing", "message {number} is missing"
+    COMPACTION = "damage.compaction", "compaction {number} cannot be read: {problem}"
+    PART = "damage.part", "{what} cannot be read: {problem}"
+    ROWS = "damage.rows", "{count:,} of the records of kind {what} cannot be read"
+    FILE = "damage.file", "the database file: {problem}"
+    REFERENCE = "damage.reference", "row {row} of {table} names a row of {parent} that is missing"
+    PARENT = "damage.parent", "compaction {number} continues one that is missing"
+    ACTIVE = "damage.active", "the active compaction is missing"
+    LENGTH = "damage.length", "the session says {length:,} messages, its last one is {last:,}"
+    SIZES = "damage.sizes", "the token counts of {counter!r} have gaps or wrong sums"
+    FACTS = "damage.facts", "the stored facts of {count:,} messages cannot be read"
+    CHECKPOINT = "damage.checkpoint", "{count:,} stored states of the rules cannot be read"
+    INDEX = "damage.index", "search lacks {count:,} messages"
+    INDEX_EXTRA = "damage.index_extra", "search has {count:,} entries of messages that are gone"
+    STAGED = "damage.staged", "an import that broke off is left"
+    LEASE = "damage.lease", "the lease {name!r} expired and was not given back"
+    TURN = "damage.turn", "turn {number} is said to run, but nobody works on it"
+    JOB = "damage.job", "a job of kind {what!r} is said to run, but nobody works on it"
 
 
 class AccessCode(Code):

@@ -6,11 +6,11 @@ does not depend on the length of the history.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Connection, RowMapping, bindparam, insert, or_, select, update
 
@@ -40,7 +40,7 @@ from ctxcore.store.errors import (
     StaleTurnError,
     UnknownCounterError,
 )
-from ctxcore.store.rows import dump_message, load_message, load_rule_edits
+from ctxcore.store.rows import dump_message, load_rule_edits, read_message, sound_session
 from ctxcore.summarizers.notes import dump_notes
 from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
 from ctxcore.tokens.count import count_message, counter_by_id
@@ -53,7 +53,7 @@ Size: TypeAlias = tuple[int, int | None]
 
 _SESSION = select(SESSION).where(SESSION.c.id == bindparam("session_id"))
 _LOCKED_SESSION = _SESSION.with_for_update()
-_BODY = select(MESSAGE.c.body).where(
+_BODY = select(MESSAGE.c.body, MESSAGE.c.role).where(
     MESSAGE.c.session_id == bindparam("session_id"), MESSAGE.c.seq == bindparam("seq")
 )
 _SUMS = select(MESSAGE_TOKENS.c.counter_id, MESSAGE_TOKENS.c.cum, MESSAGE_TOKENS.c.short_cum).where(
@@ -63,6 +63,12 @@ _SUMS = select(MESSAGE_TOKENS.c.counter_id, MESSAGE_TOKENS.c.cum, MESSAGE_TOKENS
         MESSAGE_TOKENS.c.counter_id == bindparam("other"),
     ),
     MESSAGE_TOKENS.c.seq == bindparam("seq"),
+)
+_SYSTEM_SEQS = (
+    select(MESSAGE.c.seq)
+    .where(MESSAGE.c.session_id == bindparam("session_id"))
+    .where(MESSAGE.c.role.in_(("system", "developer")))
+    .order_by(MESSAGE.c.seq)
 )
 _ADD_MESSAGES, _ADD_SIZES = insert(MESSAGE), insert(MESSAGE_TOKENS)
 _UPDATE_SESSION = update(SESSION).where(SESSION.c.id == bindparam("session_id_"))
@@ -115,7 +121,16 @@ def get_session(connection: Connection, session_id: str, *, locks: bool = False)
     row = connection.execute(statement, {"session_id": session_id}).mappings().first()
     if row is None:
         raise SessionNotFoundError(session_id=session_id)
-    return row
+    return with_system(connection, row)
+
+
+def with_system(connection: Connection, row: RowMapping) -> RowMapping:
+    """A row of `session` without its damaged columns; its system messages are found anew."""
+    sound, damage = sound_session(row)
+    if sound["system_seqs"] or not damage:
+        return sound
+    found = connection.execute(_SYSTEM_SEQS, {"session_id": row["id"]}).scalars()
+    return cast("RowMapping", {**sound, "system_seqs": list(found)})
 
 
 def prepare(database: Database, session_id: str, batch: Batch) -> Prepared:
@@ -216,13 +231,12 @@ def write_sizes(
     return cums[-1]
 
 
-def add_words(connection: Connection, session_id: str, first: int, words: Sequence[str]) -> None:
-    """Puts the words of the messages from `first` on into the full-text index."""
-    count = len(words)
-    columns = {
-        "session_id": [session_id] * count,
-        "seq": range(first, first + count),
-        "words": words,
+def add_words(connection: Connection, session_id: str, words: Mapping[int, str]) -> None:
+    """Puts the words of stored messages, by their numbers, into the full-text index."""
+    columns: Columns = {
+        "session_id": [session_id] * len(words),
+        "seq": list(words),
+        "words": list(words.values()),
     }
     write_columns(connection, index_sql(connection, "add"), columns)
 
@@ -251,8 +265,10 @@ def _may_shorten(batch: Batch) -> bool:
 def _read(connection: Connection, session: RowMapping, seq: int | None) -> Message | None:
     if not seq:
         return None
-    body = connection.execute(_BODY, {"session_id": session["id"], "seq": seq}).scalar_one()
-    return load_message(body, session_id=session["id"], seq=seq)
+    row = connection.execute(_BODY, {"session_id": session["id"], "seq": seq}).first()
+    if row is None:  # it is missing, so that nothing joins it
+        return None
+    return read_message(row.body, row.role, session_id=session["id"], seq=seq)[0]
 
 
 def _prepare(
@@ -267,7 +283,7 @@ def _prepare(
     sizes = {batch.counter.id: [(row.tokens, row.short_tokens) for row in counted]}
     own_id = session["counter_id"]
     if own_id is not None and own_id not in sizes:
-        own = _own_counter(session)
+        own = known_counter(session["id"], session["counter_id"])
         sizes[own_id] = [size_row(row, own) for row in counted]
     facts = list(_find_facts(counted, tracker)) if facts is None else facts
     return Prepared(
@@ -296,13 +312,16 @@ def _number(batch: Batch, tracker: BlockTracker, after: int) -> Iterable[Counted
             yield row
 
 
-def _own_counter(session: RowMapping) -> TokenCounter:
+def known_counter(session_id: str, counter_id: str) -> TokenCounter:
+    """The counter of this id.
+
+    Raises:
+        UnknownCounterError: this library does not have it.
+    """
     try:
-        return counter_by_id(session["counter_id"])
+        return counter_by_id(counter_id)
     except ValueError as error:
-        raise UnknownCounterError(
-            session_id=session["id"], counter_id=session["counter_id"]
-        ) from error
+        raise UnknownCounterError(session_id=session_id, counter_id=counter_id) from error
 
 
 def _find_facts(rows: Sequence[Counted], tracker: BlockTracker) -> Iterable[tuple[Fact, ...]]:
@@ -351,7 +370,8 @@ def _index(connection: Connection, session: RowMapping, prepared: Prepared) -> i
     """Makes the messages searchable if all before them are; returns the last searchable one."""
     if not prepared.words or session["indexed_until"] != session["length"]:
         return int(session["indexed_until"])
-    add_words(connection, session["id"], prepared.after + 1, prepared.words)
+    words = dict(enumerate(prepared.words, start=prepared.after + 1))
+    add_words(connection, session["id"], words)
     return prepared.counted[-1].seq
 
 

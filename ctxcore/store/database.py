@@ -33,11 +33,11 @@ from sqlalchemy.pool import StaticPool
 import ctxcore.migrations
 from ctxcore.migrations import HEAD
 from ctxcore.reasons.foreign import reason_of
-from ctxcore.reasons.storage_problems import StoreProblem
-from ctxcore.store.errors import DatabaseError, SchemaError
+from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
+from ctxcore.store.errors import CorruptRecordError, DatabaseError, SchemaError
 from ctxcore.store.known_rows import KnownRows
 from ctxcore.store.rule_books import RuleBooks
-from ctxcore.tables import Row
+from ctxcore.tables import Row, Unreadable
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -348,6 +348,22 @@ def _explained() -> Iterator[None]:
         raise DatabaseError(problem=StoreProblem.DAMAGED_VALUE(reason=reason_of(error))) from error
 
 
+def readable(row: RowMapping) -> RowMapping:
+    """A row whose JSON columns can all be read.
+
+    Raises:
+        CorruptRecordError: one of them cannot.
+    """
+    for name, value in row.items():
+        if isinstance(value, Unreadable):
+            raise CorruptRecordError(
+                session_id=str(row.get("session_id") or row.get("id") or ""),
+                record=RecordCode.COLUMN(name=name),
+                problem=reason_of(value.error),
+            )
+    return row
+
+
 class Area:
     """Base of the store's parts, each with the methods for one kind of record."""
 
@@ -355,15 +371,40 @@ class Area:
         self._database = database
 
     def _list(
-        self, statement: Executable, to_value: Callable[[RowMapping], T], **values: Any
+        self,
+        statement: Executable,
+        to_value: Callable[[RowMapping], T],
+        *,
+        heals: bool = False,
+        **values: Any,
     ) -> list[T]:
-        """The rows of `statement` as values."""
+        """The rows of `statement` as values; a damaged one is left out, and logged.
+
+        `heals`: `to_value` itself takes rows with columns that cannot be read.
+        """
         with self._database.read() as connection:
             rows = connection.execute(statement, values).mappings().all()
-        return [to_value(row) for row in rows]
+        found: list[T] = []
+        for row in rows:
+            try:
+                found.append(to_value(row if heals else readable(row)))
+            except CorruptRecordError as error:
+                logger.warning("damaged row: %s", error)
+        return found
 
     def _first(
-        self, statement: Executable, to_value: Callable[[RowMapping], T], **values: Any
+        self,
+        statement: Executable,
+        to_value: Callable[[RowMapping], T],
+        *,
+        heals: bool = False,
+        **values: Any,
     ) -> T | None:
-        """The first row of `statement` as a value; None if there is none."""
-        return next(iter(self._list(statement, to_value, **values)), None)
+        """The first row of `statement` as a value; None if there is none.
+
+        Raises:
+            CorruptRecordError: it is damaged.
+        """
+        with self._database.read() as connection:
+            row = connection.execute(statement, values).mappings().first()
+        return None if row is None else to_value(row if heals else readable(row))

@@ -26,6 +26,11 @@ RecordKind: TypeAlias = Literal[
 ]
 
 
+def record_code(kind: RecordKind) -> Reason:
+    """The kind of a record as a reason names it."""
+    return RecordCode[kind.upper().replace(" ", "_")]()
+
+
 class StoreError(ContextError):
     """Reading or writing failed; nothing was changed."""
 
@@ -75,8 +80,7 @@ class RecordNotFoundError(StoreError):
     ) -> None:
         self.kind: RecordKind = kind
         self.record_id = record_id
-        what = RecordCode[kind.upper().replace(" ", "_")]
-        super().__init__(reason or StoreProblem.NO_RECORD(what=what(), id=record_id))
+        super().__init__(reason or StoreProblem.NO_RECORD(what=record_code(kind), id=record_id))
 
 
 class CorruptRecordError(StoreError):

@@ -38,12 +38,12 @@ from ctxcore.store.appending import (
     write_sizes,
 )
 from ctxcore.store.database import Area, index_sql
-from ctxcore.store.errors import RecordNotFoundError
+from ctxcore.store.errors import CorruptRecordError, RecordKind, RecordNotFoundError
 from ctxcore.store.rows import (
     dump_compaction,
     load_changes,
     load_compaction,
-    load_message,
+    missing_message,
     to_message_info,
     to_session_info,
 )
@@ -54,6 +54,7 @@ from ctxcore.store.sessions import insert_session
 from ctxcore.store.values import MessageInfo, SessionInfo
 from ctxcore.store.view import StoredHistory, scale_to
 from ctxcore.tables import (
+    CALL,
     COMPACTION,
     MARK,
     MESSAGE,
@@ -62,6 +63,7 @@ from ctxcore.tables import (
     RULE_EDIT,
     RULE_STATE,
     SESSION,
+    SIGNAL,
 )
 from ctxcore.tokens.families import TokenCounter
 
@@ -73,6 +75,7 @@ _INFO: Select[Any] = select(
     MESSAGE.c.short,
     MESSAGE.c.turn_id,
     MESSAGE.c.created_at,
+    MESSAGE.c.role,
 )
 
 
@@ -91,6 +94,7 @@ def _family() -> Select[Any]:
 
 
 _FAMILY = _family()
+_NEAR = 50  # messages behind a missing one that may belong to the same calls; chosen
 
 
 class Histories(Area):
@@ -179,9 +183,24 @@ class Histories(Area):
         if role is not None:
             found = found.where(MESSAGE.c.role == role)
         with self._database.read() as connection:
-            get_session(connection, session_id)  # refuses an unknown session
+            session = get_session(connection, session_id)  # refuses an unknown session
             rows = connection.execute(found.order_by(MESSAGE.c.seq)).all()
-        return [to_message_info(row, session_id) for row in rows]
+        infos = [to_message_info(row, session_id) for row in rows]
+        end = session["length"] if last is None else min(last, session["length"])
+        return infos if role else with_missing(infos, session, range(first, end + 1))
+
+    def record_counts(self, session_id: str) -> dict[RecordKind, int]:
+        in_force = RULE_EDIT.c.cleared_at.is_(None)
+        counted: dict[RecordKind, Select[Any]] = {
+            "call": _count(CALL, session_id),
+            "signal": _count(SIGNAL, session_id),
+            "rule edit": _count(RULE_EDIT, session_id).where(in_force),
+        }
+        with self._database.read() as connection:
+            return {
+                kind: int(connection.execute(statement).scalar_one())
+                for kind, statement in counted.items()
+            }
 
     def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:
         return StoredHistory(self._database, session_id, counter_id)
@@ -254,6 +273,42 @@ class Histories(Area):
                 own = update(SESSION).where(SESSION.c.id == session_id)
                 connection.execute(own, {"counter_id": counter.id})
             return now, session["length"]
+
+
+def _count(table: Table, session_id: str) -> Select[Any]:
+    return select(func.count()).select_from(table).where(table.c.session_id == session_id)
+
+
+def with_missing(infos: list[MessageInfo], session: RowMapping, wanted: range) -> list[MessageInfo]:
+    """`infos` with what stands for those of the messages `wanted` that the database lacks."""
+    if len(infos) >= len(wanted):
+        return infos
+    known = {info.seq: info for info in infos}
+    complete: list[MessageInfo] = []
+    for seq in wanted:
+        before = complete[-1] if complete else None
+        complete.append(known.get(seq) or _missing(session, seq, before, known))
+    return complete
+
+
+def _missing(
+    session: RowMapping, seq: int, before: MessageInfo | None, known: Mapping[int, MessageInfo]
+) -> MessageInfo:
+    """What stands for message `seq`; a result where the calls before it go on behind it."""
+    following = next((known[at] for at in range(seq + 1, seq + _NEAR) if at in known), None)
+    joins = before is not None and following is not None and following.block == before.block
+    role: Role = "system" if seq in session["system_seqs"] else "tool" if joins else "assistant"
+    message, damage = missing_message(role, session_id=session["id"], seq=seq)
+    return MessageInfo(
+        seq=seq,
+        message=message,
+        block=before.block if before is not None and joins else seq,
+        function_name="",
+        short=None,
+        turn_id=None,
+        created_at=before.created_at if before is not None else session["created_at"],
+        damage=damage,
+    )
 
 
 def _block_end(connection: Connection, session: RowMapping, seq: int) -> int:
@@ -345,7 +400,10 @@ def _copy_compactions(
 
 def _bounded(row: RowMapping, end: int) -> str:
     """A compaction's body without the texts for tool outputs that were not copied."""
-    record = load_compaction(row["body"], session_id=row["session_id"], compaction_id=row["id"])
+    try:
+        record = load_compaction(row["body"], session_id=row["session_id"], compaction_id=row["id"])
+    except CorruptRecordError:  # the copy is as damaged as what it copies
+        return str(row["body"])
     shortened = tuple(pair for pair in record.shortened if pair[0] <= end)
     return dump_compaction(replace(record, shortened=shortened))
 
@@ -379,19 +437,22 @@ def _counted_until(connection: Connection, session_id: str, counter_id: str) -> 
 
 
 def _read_page(connection: Connection, session_id: str, after: int, limit: int) -> list[Counted]:
-    """The next messages behind `after`, not counted yet."""
-    page = select(MESSAGE.c.seq, MESSAGE.c.body, MESSAGE.c.function_name, MESSAGE.c.short).where(
-        MESSAGE.c.session_id == session_id, MESSAGE.c.seq > after
+    """The next messages behind `after`, not counted yet; without gaps, as sizes are."""
+    session = get_session(connection, session_id)
+    wanted = range(after + 1, min(after + limit, session["length"]) + 1)
+    page = _INFO.where(
+        MESSAGE.c.session_id == session_id, MESSAGE.c.seq.between(after + 1, after + limit)
     )
-    rows = connection.execute(page.order_by(MESSAGE.c.seq).limit(limit)).all()
+    rows = connection.execute(page.order_by(MESSAGE.c.seq)).all()
+    infos = [to_message_info(row, session_id) for row in rows]
     return [
         Counted(
-            seq=row.seq,
-            message=load_message(row.body, session_id=session_id, seq=row.seq),
+            seq=info.seq,
+            message=info.message,
             tokens=0,
             block=0,
-            function_name=row.function_name,
-            short=row.short,
+            function_name=info.function_name,
+            short=info.short,
         )
-        for row in rows
+        for info in with_missing(infos, session, wanted)
     ]

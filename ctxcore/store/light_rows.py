@@ -7,21 +7,21 @@ the texts alone would take more memory than everything else.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from sqlalchemy import Dialect, Select, bindparam, case, select, type_coerce
+from sqlalchemy import Connection, Dialect, Select, bindparam, case, literal, select, type_coerce
 from sqlalchemy.types import NullType
 
 from ctxcore.assembly.history import Counted
 from ctxcore.messages.lazy import LazyMessage
-from ctxcore.messages.values import Part, Role, Text
+from ctxcore.messages.values import Message, Part, Role, Text
 from ctxcore.store.database import Database
-from ctxcore.store.rows import load_message
+from ctxcore.store.rows import missing_message, read_message, to_counted
 from ctxcore.summarizers.notes import usable_notes
-from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, UtcTime
+from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, Unreadable, UtcTime
 
 LEAST: Final = 1_000  # chosen: fewer are read with their texts, which contexts need next
 _STRETCH: Final = 10_000  # chosen: rows read at once
@@ -71,19 +71,64 @@ def light_rows(
             to_time = _times(connection.dialect)
             found = connection.execute(_ROWS, {**values, "first": start, "last": end})
             for seq, role, body, tokens, block, name, short, short_tokens, at, notes in found:
+                message, damage = (
+                    (None, None)
+                    if body is None
+                    else read_message(body, role, session_id=session_id, seq=seq)
+                )
+                is_short = damage is None and not isinstance(short, Unreadable)
                 yield Counted(
                     seq=seq,
-                    message=texts.message(seq, role)
-                    if body is None
-                    else load_message(body, session_id=session_id, seq=seq),
+                    message=texts.message(seq, role) if message is None else message,
+                    damage=damage,
                     tokens=tokens,
                     block=block,
                     function_name=name,
-                    short=short,
-                    short_tokens=short_tokens,
+                    short=short if is_short else None,
+                    short_tokens=short_tokens if is_short else None,
                     said_at=to_time(at),
                     notes=usable_notes(notes),
                 )
+
+
+_UNCOUNTED = select(
+    MESSAGE.c.seq,
+    MESSAGE.c.body,
+    literal(0),
+    MESSAGE.c.block,
+    MESSAGE.c.function_name,
+    MESSAGE.c.short,
+    literal(None),
+    MESSAGE.c.created_at,
+    MESSAGE.c.role,
+).where(MESSAGE.c.session_id == bindparam("session_id"), MESSAGE.c.seq == bindparam("seq"))
+_BEFORE = (
+    select(MESSAGE.c.block)
+    .where(MESSAGE.c.session_id == bindparam("session_id"), MESSAGE.c.seq < bindparam("seq"))
+    .order_by(MESSAGE.c.seq.desc())
+    .limit(1)
+)
+_BEHIND = (
+    select(MESSAGE.c.block)
+    .where(MESSAGE.c.session_id == bindparam("session_id"), MESSAGE.c.seq > bindparam("seq"))
+    .order_by(MESSAGE.c.seq)
+    .limit(1)
+)
+
+
+def uncounted_row(
+    connection: Connection, session_id: str, seq: int, system: Collection[int]
+) -> Counted:
+    """A message whose size is missing, or what stands for one that is missing itself."""
+    place = {"session_id": session_id, "seq": seq}
+    if (row := connection.execute(_UNCOUNTED, place).first()) is not None:
+        return to_counted(row, session_id)
+    block, behind = (connection.execute(one, place).scalar() for one in (_BEFORE, _BEHIND))
+    joins = block is not None and block == behind  # the calls before it go on behind it
+    role: Role = "system" if seq in system else "tool" if joins else "assistant"
+    message, damage = missing_message(role, session_id=session_id, seq=seq)
+    own_block = block if joins and block is not None else seq
+    return Counted(seq=seq, message=message, tokens=0, block=own_block, damage=damage)
 
 
 def _times(dialect: Dialect) -> Callable[[Any], datetime | None]:
@@ -135,17 +180,24 @@ class _Texts:
         text = _only_text(body)
         if text is not None:
             return (Text(text=text),)
-        return load_message(body, session_id=self._session_id, seq=seq).content
+        return self._read(seq, body).content
 
     def _text(self, seq: int, body: str) -> str:
         text = _only_text(body)
         if text is not None:
             return text
-        return load_message(body, session_id=self._session_id, seq=seq).text
+        return self._read(seq, body).text
+
+    def _read(self, seq: int, body: str) -> Message:
+        return read_message(body, "assistant", session_id=self._session_id, seq=seq)[0]
 
 
 def _only_text(body: str) -> str | None:
     """The text of a stored body that is nothing else, as where notes stand for it."""
-    stored = json.loads(body)
-    text = stored.get("content") if len(stored) == 2 else None  # and its role
+    try:
+        stored = json.loads(body)
+    except (ValueError, RecursionError):  # damaged, as the reader of messages tells
+        return None
+    is_bare = isinstance(stored, dict) and len(stored) == 2
+    text = stored.get("content") if is_bare else None  # and its role
     return text if isinstance(text, str) else None

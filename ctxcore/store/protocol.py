@@ -5,7 +5,7 @@ Every write is atomic. Verbs on a session raise `SessionNotFoundError` where the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -17,6 +17,7 @@ from ctxcore.assembly.verdicts import Run
 from ctxcore.facts.rule_edits import RuleEdit
 from ctxcore.messages.values import JsonObject, JsonValue, Message, Role
 from ctxcore.reasons.values import Reason
+from ctxcore.store.errors import RecordKind
 from ctxcore.store.values import (
     EVERY_SESSION,
     NO_CLAIM,
@@ -30,6 +31,7 @@ from ctxcore.store.values import (
     CountedModel,
     DatabaseInfo,
     Event,
+    Finding,
     ImportedCompaction,
     JobInfo,
     JobState,
@@ -227,6 +229,9 @@ class SessionStore(Protocol):
         role: Role | None = None,
     ) -> list[MessageInfo]:
         """The messages `first` … `last` (default: to the end), only those of `role` if given."""
+
+    def record_counts(self, session_id: str) -> Mapping[RecordKind, int]:
+        """How many calls, signals and edits of rules in force are stored, damaged ones too."""
 
     def view(self, session_id: str, counter_id: str | None = None) -> HistoryView:
         """The history at this moment, with sizes by that counter (default: the session's own)."""
@@ -732,8 +737,20 @@ class SessionStore(Protocol):
     def check_database(self) -> list[str] | None:
         """What is wrong in the database, as it says itself; None where it cannot be asked."""
 
-    def back_up(self, path: Path) -> None:
-        """Copies the database into a new file while it is in use.
+    def check_all(
+        self,
+        *,
+        at: datetime,
+        repairs: bool = False,
+        on_progress: Callable[[int, int], None] | None = None,
+    ) -> Iterator[Finding]:
+        """All that is wrong in the database, session by session; `repairs` what can be.
+
+        `on_progress` is told the sessions that are done, and how many there are.
+        """
+
+    def back_up(self, path: Path, *, overwrite: bool = False) -> None:
+        """Copies the database into a file while it is in use; the file appears whole or not.
 
         Raises:
             DatabaseError: it is no SQLite file, or the file is there or cannot be written.

@@ -7,7 +7,7 @@ only move that pointer.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -104,7 +104,16 @@ class Compactions(Area):
             _point_at(connection, session_id, compaction_id, at)
 
     def active_compaction(self, session_id: str) -> CompactionInfo | None:
-        return self._first(_ACTIVE, to_compaction_info, session_id=session_id)
+        active = self._first(_ACTIVE, to_compaction_info, heals=True, session_id=session_id)
+        return active if active is None or active.damage is None else self._as_before(active)
+
+    def _as_before(self, damaged: CompactionInfo) -> CompactionInfo:
+        """A damaged compaction with what the one before it covers, so that a chat can go on."""
+        known = {info.id: info for info in self.compactions(damaged.session_id)}
+        found: CompactionInfo | None = damaged
+        while found is not None and found.damage is not None:
+            found = known.get(found.parent_id or "")
+        return damaged if found is None else replace(damaged, compaction=found.compaction)
 
     def compaction(self, session_id: str, compaction_id: str) -> CompactionInfo:
         with self._database.read() as connection:
@@ -126,7 +135,7 @@ class Compactions(Area):
 
     def compactions(self, session_id: str) -> list[CompactionInfo]:
         found = select(COMPACTION).where(COMPACTION.c.session_id == session_id)
-        return self._list(found.order_by(COMPACTION.c.number), to_compaction_info)
+        return self._list(found.order_by(COMPACTION.c.number), to_compaction_info, heals=True)
 
     def record_imported_compactions(
         self, session_id: str, compactions: Sequence[ImportedCompaction]

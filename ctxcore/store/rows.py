@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from functools import lru_cache
@@ -28,10 +29,10 @@ from ctxcore.errors import MessageError, WorkingStateError
 from ctxcore.facts.rule_edits import NO_EDITS, RuleEdit, RuleEdits
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.openai import parse_message, to_full
-from ctxcore.messages.values import JsonValue, Message
+from ctxcore.messages.values import JsonValue, Message, Role, text_message
 from ctxcore.policy.names import renewed
 from ctxcore.reasons.foreign import reason_of
-from ctxcore.reasons.storage_problems import RecordCode
+from ctxcore.reasons.storage_problems import DamageCode, RecordCode
 from ctxcore.reasons.values import Reason, from_json, to_json
 from ctxcore.store.errors import CorruptMessageError, CorruptRecordError
 from ctxcore.store.values import (
@@ -48,7 +49,10 @@ from ctxcore.store.values import (
     SignalInfo,
     TurnInfo,
 )
+from ctxcore.tables import Unreadable
 from ctxcore.tokens.factors import CountFactor, checked_factor
+
+logger = logging.getLogger(__name__)
 
 # The newest messages are read again at every call, and parsing takes most of a window's time (3 of
 # 4 ms for 300 messages). Equal texts are equal messages, so cached messages never go stale.
@@ -74,6 +78,36 @@ def load_message(body: str, *, session_id: str, seq: int) -> Message:
         ) from error
 
 
+def read_message(
+    body: str, role: Role, *, session_id: str, seq: int
+) -> tuple[Message, Reason | None]:
+    """The message of a stored body; where that is damaged, what stands for it, and why."""
+    try:
+        return load_message(body, session_id=session_id, seq=seq), None
+    except CorruptMessageError as error:
+        logger.warning("damaged message session=%s seq=%d", session_id, seq)
+        damage = DamageCode.MESSAGE(number=seq, problem=error.problem)
+        return stand_in(role, damage), damage
+
+
+def missing_message(role: Role, *, session_id: str, seq: int) -> tuple[Message, Reason]:
+    """What stands for a message that the database no longer has, and why."""
+    logger.warning("missing message session=%s seq=%d", session_id, seq)
+    damage = DamageCode.MISSING(number=seq)
+    return stand_in(role, damage), damage
+
+
+def stand_in(role: Role, damage: Reason) -> Message:
+    """What is read in the place of a message that is damaged or missing.
+
+    It says so to models and people. A result without its call's id becomes plain words where a
+    provider needs one.
+    """
+    number = dict(damage.facts)["number"]
+    told = "is missing" if damage.code == DamageCode.MISSING else "cannot be read"
+    return text_message(role, f"[Message {number} {told}: the database is damaged.]")
+
+
 def _parse(body: str) -> Message:
     return parse_message(json.loads(body))
 
@@ -82,31 +116,36 @@ _parse_cached = lru_cache(maxsize=4_096)(_parse)
 
 
 def to_counted(row: Any, session_id: str) -> Counted:
-    """A row of seq, body, tokens, block, function name, short text and size, time as a value."""
-    seq, body, tokens, block, function_name, short, short_tokens, said_at = row
+    """A row of seq, body, tokens, block, function name, short text and size, time, role."""
+    seq, body, tokens, block, function_name, short, short_tokens, said_at, role = row
+    message, damage = read_message(body, role, session_id=session_id, seq=seq)
+    is_short = damage is None and not isinstance(short, Unreadable)
     return Counted(
         seq=seq,
-        message=load_message(body, session_id=session_id, seq=seq),
+        message=message,
         tokens=tokens,
         block=block,
         function_name=function_name,
-        short=short,
-        short_tokens=short_tokens,
+        short=short if is_short else None,
+        short_tokens=short_tokens if is_short else None,
         said_at=said_at,
+        damage=damage,
     )
 
 
 def to_message_info(row: Any, session_id: str) -> MessageInfo:
-    """A row of seq, body, block, function name, short text, turn and time as a value."""
-    seq, body, block, function_name, short, turn_id, created_at = row
+    """A row of seq, body, block, function name, short text, turn, time and role as a value."""
+    seq, body, block, function_name, short, turn_id, created_at, role = row
+    message, damage = read_message(body, role, session_id=session_id, seq=seq)
     return MessageInfo(
         seq=seq,
-        message=load_message(body, session_id=session_id, seq=seq),
+        message=message,
         block=block,
         function_name=function_name,
-        short=short,
+        short=None if damage or isinstance(short, Unreadable) else short,
         turn_id=turn_id,
         created_at=created_at,
+        damage=damage,
     )
 
 
@@ -131,9 +170,87 @@ def _parse_compaction(body: str) -> Compaction:
 
 
 def to_compaction_info(row: RowMapping) -> CompactionInfo:
-    """A row of `compaction` as a value."""
-    record = load_compaction(row["body"], session_id=row["session_id"], compaction_id=row["id"])
-    return CompactionInfo(compaction=record, **_columns(row, CompactionInfo, "compaction"))
+    """A row of `compaction` as a value; a damaged record covers nothing."""
+    damage = None
+    try:
+        record = load_compaction(row["body"], session_id=row["session_id"], compaction_id=row["id"])
+    except CorruptRecordError as error:
+        logger.warning("damaged compaction session=%s id=%s", row["session_id"], row["id"])
+        record = Compaction(covered_until=0)
+        damage = DamageCode.COMPACTION(number=row["number"], problem=error.problem)
+    columns = _columns(row, CompactionInfo, "compaction", "details", "damage")
+    details = {} if isinstance(row["details"], Unreadable) else row["details"]
+    return CompactionInfo(compaction=record, details=details, damage=damage, **columns)
+
+
+_PARTS: Mapping[str, tuple[RecordCode, Any]] = {
+    "tools": (RecordCode.TOOLS, []),
+    "system_seqs": (RecordCode.SYSTEM_MESSAGES, []),
+    "working": (RecordCode.WORKING_STATE, None),
+    "system_changes": (RecordCode.SYSTEM_CHANGES, None),
+    "count_factor": (RecordCode.COUNT_FACTOR, None),
+    "recalls": (RecordCode.RECALLS, None),
+    "rule_edits": (RecordCode.RULE_EDITS, None),
+}
+"""The columns of a session that may be damaged by themselves, and what they are if empty."""
+
+
+def damaged_parts(row: RowMapping) -> dict[str, Reason]:
+    """The columns of a row of `session` that cannot be read, and why."""
+    found: dict[str, Reason] = {}
+    for name, (part, _) in _PARTS.items():
+        if (stored := row[name]) is None:
+            continue
+        try:
+            with _refused(row["id"], part()):
+                _READERS[name](row, stored)
+        except CorruptRecordError as error:
+            found[name] = DamageCode.PART(what=part(), problem=error.problem)
+    return found
+
+
+def _raise_unreadable(stored: object) -> None:
+    if isinstance(stored, Unreadable):
+        raise stored.error
+
+
+def _read_tools(row: RowMapping, stored: Any) -> None:
+    _raise_unreadable(stored)
+    if not isinstance(stored, list):
+        raise TypeError(f"not a list: {type(stored).__name__}")
+
+
+def _read_system_seqs(row: RowMapping, stored: Any) -> None:
+    _read_tools(row, stored)
+    if not all(type(seq) is int for seq in stored):
+        raise TypeError("not a list of numbers")
+
+
+_READERS: Mapping[str, Callable[[RowMapping, Any], object]] = {
+    "tools": _read_tools,
+    "system_seqs": _read_system_seqs,
+    "working": lambda row, stored: load_working(stored, session_id=row["id"]),
+    "system_changes": lambda row, stored: load_changes(row),
+    "count_factor": lambda row, stored: load_factor(stored, session_id=row["id"]),
+    "recalls": lambda row, stored: load_recalls(stored, session_id=row["id"]),
+    "rule_edits": lambda row, stored: load_rule_edits(row),
+}
+
+
+def sound_session(row: RowMapping) -> tuple[RowMapping, tuple[Reason, ...]]:
+    """A row of `session` with its damaged columns empty, and what is damaged, also as `damage`.
+
+    One damaged column would else hide the whole session, and with it every list of sessions.
+    """
+    if known := row.get("damage"):  # it was looked at before
+        return row, known
+    damaged = damaged_parts(row)
+    if not damaged:
+        return row, ()
+    logger.warning("damaged session id=%s columns=%s", row["id"], ",".join(damaged))
+    empty = {name: _PARTS[name][1] for name in damaged}
+    told = tuple(damaged.values())
+    return cast("RowMapping", {**row, **empty, "damage": told}), told
 
 
 _LOADED = ("tools", "working", "system_changes", "count_factor", "recalls")  # each by a function
@@ -141,13 +258,15 @@ _LOADED = ("tools", "working", "system_changes", "count_factor", "recalls")  # e
 
 def to_session_info(row: RowMapping) -> SessionInfo:
     """A row of `session` as a value."""
+    row, damage = sound_session(row)
     return SessionInfo(
+        damage=damage,
         tools=tuple(row["tools"]),
         working=load_working(row["working"], session_id=row["id"]),
         system_changes=load_changes(row),
         count_factor=load_factor(row["count_factor"], session_id=row["id"]),
         recalls=load_recalls(row["recalls"], session_id=row["id"]),
-        **_columns(row, SessionInfo, *_LOADED),
+        **_columns(row, SessionInfo, *_LOADED, "damage"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +22,10 @@ from ctxcore.facts.checkpoints import (
 from ctxcore.facts.ledger import Entry, RuleBook, RulesTaken, TakenBack
 from ctxcore.facts.rule_edits import NO_EDITS, RuleEdits
 from ctxcore.facts.values import Fact
-from ctxcore.reasons.foreign import reason_of
-from ctxcore.store.errors import CorruptMessageError
 from ctxcore.store.stored_facts import MessageFacts
 from ctxcore.tables import RULE_STATE
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -104,7 +105,8 @@ def read_checkpoint(
     row = connection.execute(statement, _named(session_id, until, edits)).first()
     if row is None:
         return None
-    return Checkpoint(seq=row[0], standing=_loaded(load_standing, row[1], session_id, row[0]))
+    standing = _loaded(load_standing, row[1], session_id, row[0])
+    return None if standing is None else Checkpoint(seq=row[0], standing=standing)
 
 
 def read_taken(
@@ -115,7 +117,7 @@ def read_taken(
     rows = connection.execute(statement, _named(session_id, until, edits))
     found: dict[int, RulesTaken] = {}
     for seq, stored in rows:
-        found |= _loaded(load_taken, stored, session_id, seq)
+        found |= _loaded(load_taken, stored, session_id, seq) or {}
     return found
 
 
@@ -132,13 +134,13 @@ def write_checkpoint(
         connection.execute(_ADD, {**place, **values})
 
 
-def _loaded(load: Callable[[str], T], stored: str, session_id: str, seq: int) -> T:
+def _loaded(load: Callable[[str], T], stored: str, session_id: str, seq: int) -> T | None:
+    """A part of a checkpoint; None where it is damaged: all of it is found from messages too."""
     try:
         return load(stored)
-    except ValueError as error:
-        raise CorruptMessageError(
-            session_id=session_id, seq=seq, problem=reason_of(error)
-        ) from error
+    except (ValueError, TypeError, RecursionError):
+        logger.warning("damaged checkpoint of rules session=%s seq=%d", session_id, seq)
+        return None
 
 
 @dataclass(slots=True)

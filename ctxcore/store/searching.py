@@ -12,7 +12,7 @@ from ctxcore.recalling.requests import Query, read_request
 from ctxcore.recalling.searching import search
 from ctxcore.store.appending import add_words, get_session
 from ctxcore.store.database import Area
-from ctxcore.store.rows import load_message
+from ctxcore.store.rows import read_message
 from ctxcore.store.search_text import excerpt_of
 from ctxcore.store.term_places import Place, user_term_places
 from ctxcore.store.values import SearchHit
@@ -71,16 +71,20 @@ class Searching(Area):
         with self._database.write() as connection:
             session = get_session(connection, session_id, locks=True)
             done = session["indexed_until"]
-            page = select(MESSAGE.c.seq, MESSAGE.c.body).where(
-                MESSAGE.c.session_id == session_id, MESSAGE.c.seq > done
+            end = min(done + limit, session["length"])
+            page = select(MESSAGE.c.seq, MESSAGE.c.role, MESSAGE.c.body).where(
+                MESSAGE.c.session_id == session_id, MESSAGE.c.seq.between(done + 1, end)
             )
-            rows = connection.execute(page.order_by(MESSAGE.c.seq).limit(limit)).all()
-            if rows:
-                messages = (load_message(b, session_id=session_id, seq=seq) for seq, b in rows)
-                add_words(connection, session_id, done + 1, [message_words(m) for m in messages])
-                moved = update(SESSION).where(SESSION.c.id == session_id)
-                connection.execute(moved, {"indexed_until": done + len(rows)})
-            return int(session["length"] - done - len(rows))
+            rows = connection.execute(page.order_by(MESSAGE.c.seq)).all()
+            read = (
+                (seq, *read_message(body, role, session_id=session_id, seq=seq))
+                for seq, role, body in rows
+            )
+            words = {seq: message_words(message) for seq, message, damage in read if not damage}
+            add_words(connection, session_id, words)
+            moved = update(SESSION).where(SESSION.c.id == session_id)
+            connection.execute(moved, {"indexed_until": end})
+            return int(session["length"] - end)
 
 
 class _Sessions:
@@ -138,7 +142,7 @@ def _starts(places: Iterable[Place]) -> dict[str, int]:
 
 
 def _hit(row: Any, query: Query) -> SearchHit:
-    message = load_message(row.body, session_id=row.session_id, seq=row.seq)
+    message, _ = read_message(row.body, row.role, session_id=row.session_id, seq=row.seq)
     return SearchHit(
         session_id=row.session_id,
         title=row.title,

@@ -53,6 +53,7 @@ from ctxcore.tables import (
     SETTING,
     TURN,
     USER,
+    Unreadable,
 )
 
 _USER = select(USER).where(USER.c.id == bindparam("user_id"))
@@ -199,7 +200,7 @@ class Sessions(Area):
         else:
             found = select(SESSION).where(*filters)
         page = found.order_by(found.selected_columns.updated_at.desc(), SESSION.c.id)
-        return self._list(page.limit(limit).offset(offset), to_session_info)
+        return self._list(page.limit(limit).offset(offset), to_session_info, heals=True)
 
     def session_ids(self, user_id: str | None = None, *, beginning: str = "") -> list[str]:
         own = SESSION.c.id.startswith(beginning, autoescape=True)
@@ -351,7 +352,9 @@ def _forget_imports(connection: Connection, session_ids: Sequence[str]) -> None:
     """Takes erased sessions out of the notes of imported files; a note of none goes too."""
     notes = select(SETTING).where(SETTING.c.name.startswith(IMPORTED))
     for note in connection.execute(notes).mappings().all():
-        made: dict[str, dict[str, Any]] = note["value"]
+        made: dict[str, dict[str, Any]] | Unreadable = note["value"]
+        if isinstance(made, Unreadable):
+            continue
         kept = {at: one for at, one in made.items() if one["session"] not in session_ids}
         if len(kept) == len(made):
             continue

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from ctxcore.store.checking import Checking
 from ctxcore.store.database import Database
 from ctxcore.store.histories import Histories
 from ctxcore.store.jobs import Jobs
@@ -55,6 +56,7 @@ class SqlStore(
     Jobs,
     RequestPrefixes,
     Upkeep,
+    Checking,
 ):
     """A `SessionStore` on a database; safe to share between threads."""
 

@@ -6,6 +6,7 @@ written, since rows of messages are only inserted.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,10 +16,10 @@ from ctxcore.facts.finding import INSTRUCTING, find_rules, load_facts
 from ctxcore.facts.ledger import rules_among
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
-from ctxcore.reasons.foreign import reason_of
-from ctxcore.store.errors import CorruptMessageError
-from ctxcore.store.rows import load_message
+from ctxcore.store.rows import read_message
 from ctxcore.tables import MESSAGE
+
+logger = logging.getLogger(__name__)
 
 MessageFacts = tuple[int, Sequence[Fact]]
 """A sequence number and the facts of that message."""
@@ -65,13 +66,15 @@ def read_rules(
         if facts is not None:
             yield seq, rules_among(facts)
         else:
-            yield seq, find_rules(load_message(body, session_id=session_id, seq=seq))
+            message, damage = read_message(body, role, session_id=session_id, seq=seq)
+            if damage is None:
+                yield seq, find_rules(message)
 
 
 def _load(stored: str | None, role: Role, session_id: str, seq: int) -> tuple[Fact, ...] | None:
+    """The stored facts; None where they have to be found again, also because of damage."""
     try:
         return load_facts(stored, role)
-    except ValueError as error:
-        raise CorruptMessageError(
-            session_id=session_id, seq=seq, problem=reason_of(error)
-        ) from error
+    except (ValueError, RecursionError):
+        logger.warning("damaged facts session=%s seq=%d", session_id, seq)
+        return None

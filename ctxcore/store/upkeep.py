@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 from sqlalchemy import func, select, text
 
@@ -16,6 +20,29 @@ from ctxcore.store.rows import load_call, to_turn_info
 from ctxcore.store.turns import WITHOUT_RUNS
 from ctxcore.store.values import CallInfo, CountedModel, DatabaseInfo, TurnInfo
 from ctxcore.tables import CALL, SESSION, TURN
+
+
+@contextmanager
+def new_file(path: Path, *, overwrite: bool) -> Iterator[Path]:
+    """A file to write, which becomes `path` at once and whole, or is removed after a failure.
+
+    Raises:
+        FileExistsError: `path` is there, and is not to be overwritten.
+    """
+    if path.exists() and not overwrite:
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    made = path.with_name(f".{path.name}.{uuid4().hex[:8]}.part")
+    try:
+        yield made
+        with made.open("rb+") as file:
+            os.fsync(file.fileno())
+        if overwrite:
+            made.replace(path)
+        else:
+            os.link(made, path)  # fails where `path` came into being meanwhile
+    finally:
+        made.unlink(missing_ok=True)
+
 
 MOST_PROBLEMS = 20  # chosen: the first ones tell enough
 
@@ -51,18 +78,17 @@ class Upkeep(Area):
         found = [str(row[0]) for row in rows if row[0] != "ok"]
         return [*found, *(f"{row[0]}: row {row[1]} names no {row[2]}" for row in broken)]
 
-    def back_up(self, path: Path) -> None:
+    def back_up(self, path: Path, *, overwrite: bool = False) -> None:
         url = self._database.url
         if not is_sqlite(url) or is_in_memory(url):
             raise DatabaseError(problem=StoreProblem.NO_BACKUP(kind=url.get_backend_name()))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # "x": a file that is there is not overwritten.
-            path.open("xb").close()
-            with closing(sqlite3.connect(path)) as copy, self._database.read() as connection:
+            with new_file(path, overwrite=overwrite) as made, self._database.read() as connection:
                 source = connection.connection.driver_connection
                 assert isinstance(source, sqlite3.Connection)
-                source.backup(copy)
+                with closing(sqlite3.connect(made)) as copy:
+                    source.backup(copy)
         except (OSError, sqlite3.Error) as error:
             raise DatabaseError(problem=reason_of(error)) from error
 

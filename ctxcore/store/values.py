@@ -131,6 +131,8 @@ class SessionInfo(Plain):
     """The count factor in force; None before the first turn."""
     recalls: Recalls = ()
     """What contexts recalled for requests under the active compaction."""
+    damage: tuple[Reason, ...] = ()
+    """The parts of its record that cannot be read; they are empty here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,6 +161,8 @@ class MessageInfo(Plain):
     short: str | None
     turn_id: str | None
     created_at: datetime
+    damage: Reason | None = None
+    """Why it cannot be read: `message` only says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +178,8 @@ class CompactionInfo(Plain):
     details: JsonObject
     """Further figures, e.g. the steps that were tried."""
     created_at: datetime
+    damage: Reason | None = None
+    """Why its record cannot be read: `compaction` covers nothing then."""
 
     @property
     def effect(self) -> CompactionEffect | None:
@@ -600,6 +606,18 @@ class Event(Plain):
     kind: str
     body: JsonObject
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Plain):
+    """Something that a check of a database found."""
+
+    reason: Reason
+    session_id: str | None = None
+    """The session that it is in; None: the database as a whole."""
+    is_repairable: bool = False
+    """Whether it can be made again from what is sound."""
+    is_repaired: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

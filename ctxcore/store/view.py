@@ -21,11 +21,11 @@ from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.lazy import load_all
-from ctxcore.store.appending import size_row
+from ctxcore.store.appending import known_counter, size_row, with_system
 from ctxcore.store.database import Database
 from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
 from ctxcore.store.known_rows import ROW_BYTES, Known
-from ctxcore.store.light_rows import LEAST, light_rows
+from ctxcore.store.light_rows import LEAST, light_rows, uncounted_row
 from ctxcore.store.rows import load_changes, load_rule_edits, to_counted
 from ctxcore.store.session_rules import SessionRules
 from ctxcore.store.stored_facts import read_facts
@@ -56,6 +56,9 @@ _SHORT_CUM = select(MESSAGE_TOKENS.c.short_cum).where(
 _CUMS = select(MESSAGE_TOKENS.c.seq, MESSAGE_TOKENS.c.cum).where(
     *_counted, MESSAGE_TOKENS.c.seq.in_(bindparam("seqs", expanding=True))
 )
+_up_to = (*_counted, MESSAGE_TOKENS.c.seq <= bindparam("seq"))
+_LAST_CUM = select(func.max(MESSAGE_TOKENS.c.cum)).where(*_up_to)
+_LAST_SHORT_CUM = select(func.max(MESSAGE_TOKENS.c.short_cum)).where(*_up_to)
 _TAIL_START = (
     select(MESSAGE.c.block)
     .join(
@@ -82,6 +85,7 @@ _ROWS: Select[Any] = (
         MESSAGE.c.short,
         MESSAGE_TOKENS.c.short_tokens,
         MESSAGE.c.created_at,
+        MESSAGE.c.role,
         MESSAGE_TOKENS.c.cum,
     )
     .join(
@@ -112,7 +116,7 @@ _next_block = (
 )
 _BLOCKS = select(MESSAGE.c.block, _next_block).where(_of_session, _among)
 _SIZES = (
-    select(MESSAGE_TOKENS.c.tokens)
+    select(MESSAGE_TOKENS.c.seq, MESSAGE_TOKENS.c.tokens)
     .where(*_counted, MESSAGE_TOKENS.c.seq.between(bindparam("first"), bindparam("last")))
     .order_by(MESSAGE_TOKENS.c.seq)
 )
@@ -188,6 +192,7 @@ class StoredHistory:
                 self._keep(connection.execute(_TAIL_ROWS, values))
         if is_large:
             self._read_light(missing)
+        self._fill(missing)
         return self._found(seqs, whole=tokens < WHOLE)
 
     def _read_light(self, seqs: Sequence[int]) -> None:
@@ -229,6 +234,23 @@ class StoredHistory:
             for at in range(0, len(seqs), _MAX_IN_LIST):
                 values = {**self._keys, "seqs": seqs[at : at + _MAX_IN_LIST]}
                 self._keep(connection.execute(_SEQ_ROWS, values))
+        self._fill(seqs)
+
+    def _fill(self, seqs: Sequence[int]) -> None:
+        """Counts what was read without its size, and has something stand for what is missing."""
+        absent = [
+            seq
+            for seq in seqs
+            if seq not in self._rows and seq not in self._light and 0 < seq <= self._length
+        ]
+        if not absent:
+            return
+        counter = known_counter(self._session_id, self.counter_id)
+        with self._database.read() as connection:
+            for seq in absent:
+                row = uncounted_row(connection, self._session_id, seq, self._system)
+                tokens, short_tokens = size_row(row, counter)
+                self._light[seq] = replace(row, tokens=tokens, short_tokens=short_tokens)
 
     def _missing(self, seqs: Sequence[int]) -> list[int]:
         """Those of `seqs` that nothing has read yet, neither this view nor one before it."""
@@ -283,9 +305,13 @@ class StoredHistory:
         }
 
     def sizes(self, first: int, last: int) -> Sequence[int]:
-        values = {**self._keys, "first": first, "last": min(last, self._length)}
+        end = min(last, self._length)
+        values = {**self._keys, "first": first, "last": end}
         with self._database.read() as connection:
-            return list(connection.execute(_SIZES, values).scalars())
+            found = dict(map(tuple, connection.execute(_SIZES, values)))
+        if len(found) == end - first + 1:
+            return list(found.values())
+        return [found.get(seq, 0) for seq in range(first, end + 1)]  # a damaged database
 
     def spans_tokens(self, spans: Sequence[tuple[int, int]]) -> Sequence[int]:
         known = self._own_until
@@ -298,6 +324,8 @@ class StoredHistory:
             values = {**self._keys, "seqs": missing[at : at + _MAX_IN_LIST]}
             with self._database.read() as connection:
                 known.update((seq, cum) for seq, cum in connection.execute(_CUMS, values))
+        for seq in ends.difference(known):
+            known[seq] = self._sum_before(_LAST_CUM, seq)
         return [known[last] - known[first - 1] for first, last in spans]
 
     def having(
@@ -324,23 +352,31 @@ class StoredHistory:
         row = connection.execute(_HEAD, values).mappings().first()
         if row is None:
             raise SessionNotFoundError(session_id=self._session_id)
-        return row
+        return with_system(connection, row)
 
     def _sent_before(self, after: int) -> int:
         """What is sent of messages 1 … `after`; a context needs the same sum again and again."""
         if after not in self._sent_until:
             with self._database.read() as connection:
-                found = connection.execute(_SHORT_CUM, {**self._keys, "seq": after}).scalar_one()
+                found = connection.execute(_SHORT_CUM, {**self._keys, "seq": after}).scalar()
+            if found is None:
+                found = self._sum_before(_LAST_SHORT_CUM, after)
             self._sent_until[after] = int(found)
         return self._sent_until[after]
+
+    def _sum_before(self, statement: Select[Any], seq: int) -> int:
+        """The last running sum up to message `seq`, whose own is missing."""
+        with self._database.read() as connection:
+            found = connection.execute(statement, {**self._keys, "seq": seq}).scalar()
+        return int(found or 0)
 
     def _tail_start(self, connection: Connection, tokens: int, after: int, before: int) -> int:
         """The first message of the newest blocks that pass `tokens`; `before` is the sum there."""
         limit = self._sent - tokens
         if limit <= before:
             return after + 1
-        block = connection.execute(_TAIL_START, {**self._keys, "sum": limit}).scalar_one()
-        return max(after + 1, int(block))
+        block = connection.execute(_TAIL_START, {**self._keys, "sum": limit}).scalar()
+        return max(after + 1, int(block or 0))
 
     def _whole_blocks(self, connection: Connection, seqs: Sequence[int]) -> tuple[int, ...]:
         """All messages of the blocks of `seqs`: a call is never separated from its result."""

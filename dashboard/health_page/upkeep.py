@@ -12,12 +12,12 @@ import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.health import dump_command
-from ctxcore.store.values import DatabaseInfo
+from ctxcore.store.values import DatabaseInfo, Finding
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
 from dashboard.thread_jobs import Job, Progress
-from dashboard.wording import error_text
+from dashboard.wording import error_text, reason_text
 
 T = TypeVar("T")
 
@@ -34,18 +34,22 @@ def show_check() -> None:
         help=t("health.check.help"),
         on_click=_start_check,
     )
-    job = cast("Job[list[str] | None] | None", st.session_state.get(_CHECK))
+    job = cast("Job[list[Finding]] | None", st.session_state.get(_CHECK))
     if job is None:
         return
     _wait(job, t("health.check.working"))
-    if job.error is None and job.result is None:
-        st.info(t("health.check.not_here"), icon=":material/info:")
-    elif job.result:
-        text = "\n".join(job.result)
-        st.error(t("health.check.broken", count=len(job.result)), icon=":material/error:")
-        st.code(text, language=None, wrap_lines=True)
+    if job.result:
+        count = f"{len(job.result):,}"
+        st.error(t("health.check.broken", count=count), icon=":material/error:")
+        st.code("\n".join(map(_line, job.result)), language=None, wrap_lines=True)
     elif job.error is None:
         st.success(t("health.check.sound"), icon=":material/check_circle:")
+
+
+def _line(finding: Finding) -> str:
+    where = f"{finding.session_id}: " if finding.session_id else ""
+    state = t("health.check.repairable") if finding.is_repairable else ""
+    return f"{where}{reason_text(finding.reason)} {state}".strip()
 
 
 def show_backup(database: DatabaseInfo) -> None:
@@ -55,6 +59,11 @@ def show_backup(database: DatabaseInfo) -> None:
         st.caption(t("health.backup.command"))
         st.code(dump_command(database), language="shell", wrap_lines=True)
         return
+    made_at = engine().last_backup()
+    if made_at is None:
+        st.caption(t("health.backup.never"))
+    else:
+        st.caption(t("health.backup.last", at=f"{made_at.astimezone(UTC):%Y-%m-%d %H:%M}"))
     with st.container(horizontal=True, vertical_alignment="bottom", key="health_backup"):
         if database.size_bytes <= MOST_DOWNLOAD_BYTES:
             st.download_button(
@@ -101,7 +110,7 @@ def backup_bytes(engine: ContextEngine) -> Callable[[], bytes]:
 
 def _start_check() -> None:
     work = engine()
-    st.session_state[_CHECK] = Job(lambda note: work.check_database())
+    st.session_state[_CHECK] = Job(lambda note: list(work.examine_database(on_progress=note)))
 
 
 def _start_backup() -> None:

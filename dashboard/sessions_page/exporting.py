@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
-from ctxcore.exports.files import write_zip
+from ctxcore.exports.files import noting_damage, write_zip
 from ctxcore.exports.registry import EXPORT_FORMS
+from ctxcore.reasons.values import Reason
 from ctxcore.redaction.shapes import SecretKind, can_redact
 from ctxcore.store.values import SessionInfo
 from dashboard.safe_markdown import plain_label
@@ -19,15 +20,33 @@ from dashboard.sessions_page.filtering import Wanted
 from dashboard.sessions_page.listing import all_listed
 from dashboard.texts import has_text, t
 from dashboard.thread_jobs import Job, Progress
-from dashboard.wording import error_text
+from dashboard.wording import error_text, reason_text
 
 _JOB = "sessions_export_job"
+_SHOWN_DAMAGE = 5  # chosen: the first ones tell enough
+
+
+class Export(NamedTuple):
+    """A ZIP of sessions."""
+
+    data: bytes
+    damage: tuple[Reason, ...]
+    """What of the sessions cannot be read, and is not in it."""
+
+
+def show_damage(damage: Sequence[Reason]) -> None:
+    """Tells what of sessions is damaged, and so is missing from their export."""
+    if not damage:
+        return
+    first = "; ".join(reason_text(reason) for reason in damage[:_SHOWN_DAMAGE])
+    text = t("sessions.export.damage", count=f"{len(damage):,}", first=first)
+    st.warning(plain_label(text, max_chars=500), icon=":material/healing:")
 
 
 def show_export(wanted: Wanted, total: int) -> None:
     """Draws the button that exports the listed sessions, its progress, and the file."""
     if (job := st.session_state.get(_JOB)) is not None:
-        _follow(cast("Job[bytes]", job))
+        _follow(cast("Job[Export]", job))
         return
     with st.container(horizontal=True, key="sessions_export_list", vertical_alignment="bottom"):
         form = choose_form("sessions_export_all_form")
@@ -47,7 +66,7 @@ def _start(wanted: Wanted, form: str, redacts: bool) -> None:
     st.session_state[_JOB] = Job(export_work(engine(), listed, form, redacts=redacts))
 
 
-def _follow(job: Job[bytes]) -> None:
+def _follow(job: Job[Export]) -> None:
     place = st.empty()
     for done, total in job.follow():
         text = t("sessions.export.progress", done=f"{done:,}", total=f"{total:,}")
@@ -57,9 +76,10 @@ def _follow(job: Job[bytes]) -> None:
         if job.error is not None:
             st.error(plain_label(error_text(job.error), max_chars=500), icon=":material/error:")
         if job.result is not None:
+            show_damage(job.result.damage)
             st.download_button(
-                t("sessions.export.zip", size=f"{len(job.result) / 1_000_000:.1f}"),
-                data=job.result,
+                t("sessions.export.zip", size=f"{len(job.result.data) / 1_000_000:.1f}"),
+                data=job.result.data,
                 file_name="ctxcore-sessions.zip",
                 mime="application/zip",
                 key="sessions_export_zip",
@@ -77,17 +97,17 @@ def _follow(job: Job[bytes]) -> None:
 
 def export_work(
     engine: ContextEngine, sessions: Sequence[SessionInfo], form: str, *, redacts: bool = False
-) -> Callable[[Progress], bytes]:
+) -> Callable[[Progress], Export]:
     """The export of `sessions` as work for a `Job`; progress counts files."""
 
-    def work(note: Progress) -> bytes:
-        out = io.BytesIO()
+    def work(note: Progress) -> Export:
+        out, damage = io.BytesIO(), list[Reason]()
         ids = [session.id for session in sessions]
-        files = engine.export_many(ids, form, redacts=redacts)
+        files = noting_damage(engine.export_many(ids, form, redacts=redacts), damage)
         total = 1 if EXPORT_FORMS[form].is_joined else len(sessions)
         for number in write_zip(out, files):
             note(number, total)
-        return out.getvalue()
+        return Export(out.getvalue(), tuple(damage))
 
     return work
 

@@ -18,9 +18,10 @@ from alembic.script import ScriptDirectory
 from platformdirs import user_data_path
 from sqlalchemy import inspect, make_url
 
-from ctxcore.assembly.records import EMPTY_WORKING_STATE
+from ctxcore.assembly.records import EMPTY_WORKING_STATE, Compaction
 from ctxcore.messages.values import Message, text_message
 from ctxcore.migrations import HEAD
+from ctxcore.reasons.storage_problems import DamageCode
 from ctxcore.store import SessionStore, open_store
 from ctxcore.store.database import (
     BUSY_MILLISECONDS,
@@ -31,8 +32,6 @@ from ctxcore.store.database import (
     upgrade,
 )
 from ctxcore.store.errors import (
-    CorruptMessageError,
-    CorruptRecordError,
     DatabaseError,
     LeaseTakenError,
     SchemaError,
@@ -272,35 +271,44 @@ class TestDamage:
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("UPDATE message SET body = ? WHERE seq = 2", (body,))
 
-        with pytest.raises(CorruptMessageError) as caught:
-            store.view("s").tail(1_000)
+        [_, row, _] = store.view("s").tail(1_000)
+        [_, info, _] = store.messages("s")
 
-        assert (caught.value.session_id, caught.value.seq) == ("s", 2)
-        with pytest.raises(CorruptMessageError):
-            store.messages("s")
+        for read in (row, info):
+            assert read.damage is not None
+            assert read.damage.code == DamageCode.MESSAGE
+            assert read.message == user("[Message 2 cannot be read: the database is damaged.]")
 
     @pytest.mark.parametrize("body", ["", "[]", '{"covered":1}', '{"summary":"x"}'])
-    def test_a_damaged_compaction_is_named(
+    def test_a_damaged_compaction_is_named_and_that_before_it_holds(
         self, store: SessionStore, path: Path, body: str
     ) -> None:
-        from ctxcore.assembly.records import Compaction
-
+        append(store, user("one"), user("two"), user("three"))
         store.record_compaction("s", "k", Compaction(covered_until=1), parent_id=None, at=NOON)
+        store.record_compaction("s", "l", Compaction(covered_until=2), parent_id="k", at=NOON)
         with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("UPDATE compaction SET body = ?", (body,))
+            connection.execute("UPDATE compaction SET body = ? WHERE id = 'l'", (body,))
 
-        with pytest.raises(CorruptRecordError, match="compaction 'k' of session 's'"):
-            store.active_compaction("s")
+        active = store.active_compaction("s")
+
+        assert active is not None
+        assert active.damage is not None
+        assert (active.id, active.compaction.covered_until) == ("l", 1)
+        assert [info.damage is None for info in store.compactions("s")] == [True, False]
 
     @pytest.mark.parametrize("working", ["", "{", "[]", '{"tasks":1}', '{"mood":"good"}'])
-    def test_a_damaged_working_state_is_named(
+    def test_a_damaged_working_state_is_named_and_empty(
         self, store: SessionStore, path: Path, working: str
     ) -> None:
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("UPDATE session SET working = ?", (working,))
 
-        with pytest.raises(CorruptRecordError, match="the working state of session 's'"):
-            store.session("s")
+        session = store.session("s")
+
+        assert session.working == EMPTY_WORKING_STATE
+        assert [str(damage).split(" cannot")[0] for damage in session.damage] == [
+            "the working state"
+        ]
 
     @pytest.mark.parametrize("url", ["nothing://", "sqlite:////dev/null/chat.db"])
     def test_an_address_that_cannot_be_opened_is_refused(self, url: str) -> None:

@@ -21,7 +21,6 @@ from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Message, text_message, tool_result
 from ctxcore.store import SessionStore, open_store
 from ctxcore.store.database import make_config, make_engines
-from ctxcore.store.errors import CorruptMessageError
 from ctxcore.tokens.count import counter_by_id
 from tests.histories import assistant, call, user
 
@@ -145,11 +144,11 @@ def test_a_database_of_the_first_revision_keeps_its_rows_and_gives_their_facts(
         assert rules(again) == ["Always answer in plain words.", "You may push to main again."]
 
 
-def test_damaged_facts_are_an_error_that_names_the_message(store: SessionStore, path: Path) -> None:
-    change(path, "UPDATE message SET facts = 'torn' WHERE seq = 2")
+@pytest.mark.parametrize("facts", ["torn", '{"finder":', "[]"])
+def test_damaged_facts_are_found_again(store: SessionStore, path: Path, facts: str) -> None:
+    change(path, f"UPDATE message SET facts = '{facts}' WHERE seq = 2")
 
-    with pytest.raises(CorruptMessageError, match="message 2"):
-        found(store)
+    assert found(store) == in_memory(SAID)
 
 
 def test_a_fork_has_the_facts_of_what_it_copies(store: SessionStore, path: Path) -> None:

@@ -196,7 +196,7 @@ def test_an_export_of_many_has_a_file_for_each_that_can_be_imported() -> None:
 
         data = export_work(engine, made, "native")(lambda done, total: noted.append((done, total)))
 
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        with zipfile.ZipFile(io.BytesIO(data.data)) as packed:
             files = {name: packed.read(name).decode() for name in packed.namelist()}
         (again,) = engine.import_(list(files.values())[1], name="x.jsonl")
         assert engine.store.messages(again.id)[0].message.text == "hello 1"
