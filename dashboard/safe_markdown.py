@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
-_CODE_SPAN = re.compile(r"(?<![`\\])(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_IMAGE = re.compile(r"(!+)\[(\s*\])?")
+_BACKTICKS_OR_END = re.compile(r"`+|\n")
+_IMAGE = re.compile(r"!\[(\s*\])?")
 _BLOCK_MATH = re.compile(r"(\$\$.+?\$\$)", re.DOTALL)
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _DIRECTIVE = re.compile(r"(?<!\\):(?=[a-zA-Z][\w-]*\[)")
@@ -20,7 +20,7 @@ _SHORTCODE = re.compile(r":(?=(?:[a-zA-Z+\-][\w+\-]*|100|1234|material/\w+):)")
 _PUNCTUATION = re.compile(r"([\\`*_{}\[\]()#+\-.!$<>|~:])")
 
 # HTML or $$ at the start of a line, or a fence inside one: fences may end earlier than they seem.
-_UNCERTAIN = re.compile(r"^(?:\s*<|\s*\$\$|(?!`{3}|~{3}).*(?:`{3}|~{3}))", re.MULTILINE)
+_UNCERTAIN = re.compile(r"^(?:[^\S\n]*<|[^\S\n]*\$\$|(?!`{3}|~{3}).*(?:`{3}|~{3}))", re.MULTILINE)
 
 # Where an address begins to be one: the front end links it even where its marks are escaped.
 _ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.)", re.IGNORECASE)
@@ -46,7 +46,7 @@ def with_line_breaks(text: str) -> str:
 
 def plain_label(text: str, *, max_chars: int = 80) -> str:
     """`text` on one line with all markdown escaped and no address a link, for labels."""
-    line = " ".join(text.split())
+    line = " ".join(text.split(None, max_chars))  # the rest of a long text is one last part
     short = line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
     return _escaped(_ADDRESS.sub(_WORD_JOINER, short))
 
@@ -93,10 +93,34 @@ def _safe_lines(text: str) -> str:
     """Prose made safe; in code spans only possible images are broken."""
     pieces: list[str] = []
     end = 0
-    for span in _CODE_SPAN.finditer(text):
-        pieces += [_safe_prose(text[end : span.start()]), _broken(span.group())]
-        end = span.end()
+    for start, stop in _code_spans(text):
+        pieces += [_safe_prose(text[end:start]), _broken(text[start:stop])]
+        end = stop
     return "".join([*pieces, _safe_prose(text[end:])])
+
+
+def _code_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where code within a line starts and ends: at a run of backticks and the next one as long.
+
+    A backslash in front of a run keeps it from starting one.
+    """
+    runs = [*_BACKTICKS_OR_END.finditer(text)]
+    ahead: dict[int, int] = {}  # where the next run of a length ends, on the same line
+    ends: dict[int, int] = {}
+    for run in reversed(runs):
+        start, stop = run.span()
+        if text[start] == "\n":
+            ahead.clear()
+            continue
+        if stop - start in ahead:
+            ends[start] = ahead[stop - start]
+        ahead[stop - start] = stop
+    last = 0
+    for run in runs:
+        start = run.start()
+        if start >= last and start in ends and text[max(0, start - 1)] != "\\":
+            last = ends[start]
+            yield start, last
 
 
 def _broken(code: str) -> str:
@@ -111,7 +135,8 @@ def _safe_prose(text: str) -> str:
 
 
 def _link(image: re.Match[str]) -> str:
-    """The link in place of an image; exclamation marks before it stay."""
-    before = image.group(1)[1:]
-    name = "image]" if image.group(2) else ""
-    return f"{before}{_WORD_JOINER}[{name}" if before else f"[{name}"
+    """The link in place of an image; an exclamation mark before it stays one."""
+    name = "image]" if image.group(1) else ""
+    start = image.start()
+    has_mark = image.string[start - 1 : start] == "!"
+    return f"{_WORD_JOINER}[{name}" if has_mark else f"[{name}"

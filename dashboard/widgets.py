@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeAlias, TypedDict, cast
 
 import streamlit as st
@@ -17,6 +18,7 @@ from ctxcore.csv_text import to_csv
 from ctxcore.errors import ContextError
 from dashboard.addresses import place_link
 from dashboard.safe_markdown import marked_text, plain_label, with_line_breaks
+from dashboard.shown_texts import show_text
 from dashboard.texts import t
 from dashboard.wording import error_text, reason_text
 
@@ -217,12 +219,16 @@ def verdict_table(session_id: str, runs: Sequence[Run], *, key: str, alt: str) -
         st.caption(t("usage.verdicts.newest", shown=f"{SHOWN_RUNS:,}", count=f"{len(runs):,}"))
 
 
-def show_summary(text: str, unsupported: Sequence[str] = ()) -> None:
-    """Draws a summary with its unsupported words marked, or says that there is none."""
+def show_summary(text: str, unsupported: Sequence[str] = (), *, key: str) -> None:
+    """Draws a summary with its unsupported words marked, or says that there is none.
+
+    `key` is for the switch that shows the rest of a long one.
+    """
     if not text:
         st.markdown(t("compact.truncated"))
         return
-    st.markdown(marked_text(text, unsupported) if unsupported else with_line_breaks(text))
+    form = partial(marked_text, words=unsupported) if unsupported else with_line_breaks
+    show_text(text, key=key, form=form)
     if unsupported:
         named = plain_label(", ".join(unsupported), max_chars=MOST_UNSUPPORTED_CHARS)
         count = f"{len(unsupported):,}"

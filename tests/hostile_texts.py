@@ -9,6 +9,7 @@ import base64
 import json
 import random
 from collections.abc import Callable, Mapping
+from itertools import permutations
 from typing import Final
 
 Maker = Callable[[int], str]
@@ -243,4 +244,13 @@ TEXTS: Final[Mapping[str, Maker]] = {
     "opened and never closed": _opened_at_the_start,
     "one word of many parts": _one_word_of_parts,
     "ever longer runs": _increasing,
+    "ever longer code marks": lambda chars: _increasing(chars).replace("*", "`"),
 }
+
+_SIGNS: Final = "!`[](){}<>*_~$:|\\\"'#@\n"
+
+PAIRS: Final[Mapping[str, Maker]] = {
+    f"{first!r} and {second!r}": _repeated(first + second)
+    for first, second in permutations(_SIGNS, 2)
+}
+"""Signs of markup, quotes and brackets, each beside each other one."""

@@ -13,7 +13,7 @@ import re
 from typing import Final, cast
 
 from ctxcore.messages.canonical import SURROGATE
-from ctxcore.messages.values import JsonValue
+from ctxcore.messages.values import JsonObject, JsonValue
 
 MAX_NESTING: Final = 64
 """Chosen: far above any tool's. Deeper JSON is not parsed: Python's parser gives up at a depth that
@@ -56,10 +56,20 @@ def _parsed(text: str) -> JsonValue:
 
 
 def parse_exact(text: str, *, deepest: int = MAX_NESTING) -> JsonValue:
-    """The value that `text` is strict JSON for; ValueError if it is none or nested deeper."""
+    """The value that `text` is strict JSON for, and all that it says.
+
+    Raises:
+        ValueError: it is none, or nested deeper; a key stands twice in an object, of which only the
+            last is read; or it holds raw surrogates, two of which would be read as one character
+            once they are escaped.
+    """
     if text.lstrip()[:1] not in _STARTS or _is_too_deep(text, deepest):
         raise ValueError("neither strict JSON nor within the nesting limit")
-    value = json.loads(text, parse_constant=_refuse, parse_float=_parse_finite)
+    if not text.isascii() and SURROGATE.search(text):
+        raise ValueError("raw surrogates cannot be written in strict JSON")
+    value = json.loads(
+        text, parse_constant=_refuse, parse_float=_parse_finite, object_pairs_hook=_all_members
+    )
     return cast("JsonValue", value)
 
 
@@ -91,6 +101,13 @@ def _parse_float(literal: str) -> float | str:
 
 def _refuse(literal: str) -> float:
     raise ValueError(f"{literal} is no JSON")
+
+
+def _all_members(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key stands twice in an object")
+    return members
 
 
 def _parse_finite(literal: str) -> float:

@@ -8,6 +8,7 @@ line fits, the whole text is.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -23,6 +24,7 @@ from ctxcore.plain import Plain
 from ctxcore.tokens.families import TokenCounter
 
 PROSE_SHARE: Final = 0.3  # of the budget, for the words around JSON: docs/adr/0026-almost-json.md
+MOST_JOINS: Final = 3  # chosen: joining adds a token or two, and the second nearly always fits
 SAMPLE_CHARS: Final = 8_000  # chosen: enough for shares
 HTML_SHARE: Final = 0.5  # chosen: of the tags in a sample, for a text to be a page
 
@@ -131,28 +133,34 @@ def _reduce_announced(
     source: Source, structure: Structure, target: Target, tokens: int
 ) -> tuple[str, Elided, Kind]:
     """The words around JSON, if there is room for them, and the JSON in the rest of the budget."""
-    within = beside_words(structure, target)
-    if within is not None:
-        text, elided = compress_json(source, within, tokens)
-        return with_words(structure, text), elided, source.kind
+    found = between_words(structure, target, lambda within: compress_json(source, within, tokens))
+    if found is not None:
+        return (*found, source.kind)
     note, lines = _note_of_words(structure)
     text, elided = compress_json(source, beside_note(note, target), tokens)
     gone = Elision(unit="lines", count=lines)
     return with_note(text, note, "", target), (gone, *elided), "json"
 
 
-def beside_words(structure: Structure, target: Target) -> Target | None:
-    """`target` with the room that the words around JSON leave; None if they take too much."""
-    taken = target.counter.count("\n\n".join(_words_of(structure)))
+def between_words(
+    structure: Structure, target: Target, render: Callable[[Target], tuple[str, Elided]]
+) -> tuple[str, Elided] | None:
+    """The words around the JSON of `structure` with what `render` makes of the room they leave.
+
+    None if they take too much of it.
+    """
+    before, after = _words_of(structure)
+    taken = target.counter.count("\n\n".join((before, after)))
     if taken > target.max_tokens * PROSE_SHARE:
         return None
-    return replace(target, max_tokens=target.max_tokens - taken)
-
-
-def with_words(structure: Structure, text: str) -> str:
-    """`text` between the words that stand around the JSON of `structure`."""
-    before, after = _words_of(structure)
-    return "\n".join(filter(None, [before, text, after]))
+    for _ in range(MOST_JOINS):
+        text, elided = render(replace(target, max_tokens=max(0, target.max_tokens - taken)))
+        joined = "\n".join(filter(None, [before, text, after]))
+        over = target.counter.count(joined) - target.max_tokens
+        if over <= 0:
+            return joined, elided
+        taken += over  # joined texts may take more tokens than each of them alone
+    return None
 
 
 def _words_of(structure: Structure) -> tuple[str, str]:

@@ -13,7 +13,8 @@ from typing import Final
 
 from ctxcore.compression.json_outputs import CUT_OFF, beside_note, with_note
 from ctxcore.compression.json_text import parse_json, render_json
-from ctxcore.compression.outputs import beside_words, compress_with, with_words
+from ctxcore.compression.markers import Elided
+from ctxcore.compression.outputs import between_words, compress_with
 from ctxcore.compression.structures import Structure, read_structure
 from ctxcore.compression.target import Target, most_fitting
 from ctxcore.messages.values import JsonObject, JsonValue
@@ -67,13 +68,17 @@ def preview(output: str, *, max_tokens: int, counter: TokenCounter) -> str:
 
 def _of_structure(structure: Structure, value: JsonObject, output: str, target: Target) -> str:
     """The preview of `value`, within the words around it, and with a note where it was cut off."""
-    within = beside_words(structure, target)
-    if within is None:
+
+    def render(room: Target) -> tuple[str, Elided]:
+        if structure.tail is None:
+            return _of_object(value, output, room), ()
+        text = _of_object(value, output, beside_note(CUT_OFF, room))
+        return with_note(text, CUT_OFF, structure.tail, room), ()
+
+    found = between_words(structure, target, render)
+    if found is None:
         return compress_with(output, max_tokens=target.max_tokens, counter=target.counter).text
-    if structure.tail is None:
-        return with_words(structure, _of_object(value, output, within))
-    text = _of_object(value, output, beside_note(CUT_OFF, within))
-    return with_note(text, CUT_OFF, structure.tail, within)
+    return found[0]
 
 
 def _of_object(value: JsonObject, output: str, target: Target) -> str:

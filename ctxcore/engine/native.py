@@ -22,6 +22,7 @@ from ctxcore.engine.errors import ImportRefusedError
 from ctxcore.errors import ContextError, UnreadableError
 from ctxcore.exports.native import CALL_FIELDS, REQUEST_FIELDS, VERSION, digest_records
 from ctxcore.facts.rule_edits import RULE_EDIT_KINDS, RuleEdit, RuleEditKind
+from ctxcore.formats.fields import MOST_COUNT
 from ctxcore.formats.native import KIND
 from ctxcore.messages.openai import parse_message
 from ctxcore.messages.values import JsonObject, JsonValue, Message
@@ -233,6 +234,8 @@ class NativeFile:
 def _whole(value: JsonValue) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise UnreadableError(ExportProblem.WHOLE(value=repr_fact(value)))
+    if abs(value) > MOST_COUNT:  # databases hold no larger ones
+        raise UnreadableError(ExportProblem.HUGE(value=repr_fact(value)))
     return value
 
 

@@ -161,7 +161,7 @@ class RunningTurn:
         """Stores messages of the turn, which replace the partial answer.
 
         Raises:
-            TurnLostError: another process took over the turn, or it was erased.
+            TurnLostError, StaleTurnError: another process took over the turn, or it was erased.
         """
         self._check()
         places = self._services.append(self.target, messages, turn_id=self.id)

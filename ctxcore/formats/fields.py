@@ -6,9 +6,12 @@ import math
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePath
+from typing import Final
 
+from ctxcore.errors import UnreadableError
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.values import Message
+from ctxcore.reasons.storage_problems import FileProblem
 
 
 def text_at(record: Mapping[str, object], *keys: str) -> str | None:
@@ -23,12 +26,29 @@ def id_at(record: Mapping[str, object], *keys: str) -> str | None:
     return text_at({**record, **numbers}, *keys)
 
 
+MOST_COUNT: Final = 2**53 - 1  # what all readers of JSON agree on; sums of a few fit a database
+
+
+class HugeCountError(UnreadableError):
+    """A count beyond `MOST_COUNT`; the reader of the file adds its line."""
+
+    def __init__(self, field: str, value: int) -> None:
+        super().__init__(FileProblem.HUGE(field=field))
+        self.field, self.value = field, value
+
+
 def count_at(record: Mapping[str, object], key: str) -> int | None:
-    """The whole number in a field, if it is not negative."""
+    """The whole number in a field, if it is not negative.
+
+    Raises:
+        HugeCountError: it is larger than any count of tokens can be.
+    """
     value = record.get(key)
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        return None
+    if value > MOST_COUNT:
+        raise HugeCountError(key, value)
+    return value
 
 
 def object_at(record: Mapping[str, object], key: str) -> Mapping[str, object]:

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from ctxcore.errors import FormatError, MessageError
+from ctxcore.formats.fields import HugeCountError
 from ctxcore.formats.records import Problem, Records
 from ctxcore.formats.values import Format, Transcript
+from ctxcore.json_types import JsonValue
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import FileProblem, FormatCode
 from ctxcore.reasons.values import Reason
@@ -146,10 +148,32 @@ def stream_transcripts(records: Records) -> Iterator[Transcript | Problem]:
     try:
         for found in matching.read(records):
             yield _with_own_id(found, taken) if isinstance(found, Transcript) else found
+    except HugeCountError as error:
+        raise FormatError(
+            path=records.name, line=_line_of(records, error), problem=error.reason
+        ) from error
     except (MessageError, RecursionError) as error:  # JSON just shallow enough to be parsed
         problem = FileProblem.UNREADABLE(reason=reason_of(error))
         raise FormatError(path=records.name, problem=problem) from error
     yield from records.problems
+
+
+def _line_of(records: Records, error: HugeCountError) -> int | None:
+    """The first line with that number in that field; None in a document."""
+    lines = (record.line for record in records if _holds(record.value, error.field, error.value))
+    return next(lines, None)
+
+
+def _holds(value: JsonValue, field: str, number: int) -> bool:
+    match value:
+        case dict():
+            return value.get(field) == number or any(
+                _holds(inner, field, number) for inner in value.values()
+            )
+        case list():
+            return any(_holds(inner, field, number) for inner in value)
+        case _:
+            return False
 
 
 def format_of(records: Records) -> Format | None:

@@ -28,6 +28,7 @@ class FileProblem(Code):
     CLIPPED = "file.clipped", "the program that wrote the file cut the text off"
     DAMAGED = "file.damaged", "the JSON is damaged or cut off: {reason}"
     NOT_JSON = "file.not_json", "is not JSON: {reason}"
+    HUGE = "file.huge", "the number in {field!r} is larger than any count of tokens"
     UNREADABLE = "file.unreadable", "cannot be read: {reason}"
     MISSING = "file.missing", "there is no such file or folder"
     MISSING_NAMED = (
@@ -129,6 +130,7 @@ class ExportProblem(Code):
     PARENT = "export.parent", "the compaction {id!r} before it is missing"
     NO_SUCH_MESSAGE = "export.no_such_message", "there is no message {number}"
     WHOLE = "export.whole", "{value!r} is not a whole number"
+    HUGE = "export.huge", "{value!r} is larger than any count"
     TEXT = "export.text", "{value!r} is not a text"
     RECORD = "export.record", "the record is not an object"
     NO_FORM = "export.no_form", "there is no form of export {form!r}; one of {names}"
@@ -154,6 +156,7 @@ class SettingProblem(Code):
     WORD = "config.word", "a key must be a plain string"
     TWICE = "config.twice", "{name!r} appears twice"
     ALIAS = "config.alias", "has an alias (*name), which a policy does not need"
+    DEEP = "config.deep", "is nested deeper than {levels} levels"
     NAMED = "config.named", "{problem} (set by {variable}: {source})"
     STATE_FIELD = (
         "config.state_field",

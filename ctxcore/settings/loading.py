@@ -24,6 +24,7 @@ from ctxcore.settings.names import COMPACTION_NAMES, Given, LayerBuilder, unknow
 
 OWN_BLOCK = "policy"
 COMPACTION_BLOCK = "context_compaction"
+MOST_LEVELS = 50  # chosen: policies nest four deep
 
 
 def load_policy(
@@ -143,7 +144,14 @@ def _blocks(path: Path, text: str) -> dict[str, Given]:
     import yaml
 
     try:
+        depth = 0
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
+            if depth > MOST_LEVELS:  # a composed document is read by calls within calls
+                problem = SettingProblem.DEEP(levels=MOST_LEVELS)
+                line = event.start_mark.line + 1
+                raise ConfigurationError(path=str(path), line=line, problem=problem)
             if isinstance(event, yaml.AliasEvent):  # a few can stand for very much
                 line = event.start_mark.line + 1
                 raise ConfigurationError(path=str(path), line=line, problem=SettingProblem.ALIAS())

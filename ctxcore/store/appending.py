@@ -34,7 +34,12 @@ from ctxcore.messages.values import Message
 from ctxcore.recalling.index_words import message_words
 from ctxcore.store.bulk import Columns, write_columns
 from ctxcore.store.database import Database, index_sql
-from ctxcore.store.errors import SessionNotFoundError, StaleHistoryError, UnknownCounterError
+from ctxcore.store.errors import (
+    SessionNotFoundError,
+    StaleHistoryError,
+    StaleTurnError,
+    UnknownCounterError,
+)
 from ctxcore.store.rows import dump_message, load_rule_edits, read_message, sound_session
 from ctxcore.summarizers.notes import dump_notes
 from ctxcore.tables import MESSAGE, MESSAGE_TOKENS, SESSION, TURN
@@ -162,8 +167,10 @@ def write(connection: Connection, session: RowMapping, prepared: Prepared) -> Pr
     if batch.turn_id is not None:
         length = head["length"]
         size = {"last_seq": length, "history_messages": length, "history_tokens": tokens}
-        moved = update(TURN).where(TURN.c.id == batch.turn_id)
-        connection.execute(moved, {"partial": "", **size})  # the partial answer is a message now
+        moved = update(TURN).where(TURN.c.id == batch.turn_id, TURN.c.state == "running")
+        # The partial answer is a message now.
+        if connection.execute(moved, {"partial": "", **size}).rowcount == 0:
+            raise StaleTurnError(turn_id=batch.turn_id)
     return prepared
 
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from ctxcore.errors import ContextError
 from ctxcore.reasons.places import PlaceCode
-from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
+from ctxcore.reasons.storage_problems import RecordCode, StoreProblem, TurnProblem
 from ctxcore.reasons.values import Fact, QuoteCode, Reason, as_reason
 from ctxcore.store.holders import parse_holder
 from ctxcore.store.values import LeaseInfo
@@ -152,6 +152,14 @@ class LeaseTakenError(StoreError):
         return LeaseInfo(
             name=self.name, owner=self.owner, expires_at=self.expires_at, holder=self.holder
         )
+
+
+class StaleTurnError(StoreError):
+    """The turn does not run any more, e.g. somebody took it over."""
+
+    def __init__(self, *, turn_id: str) -> None:
+        self.turn_id = turn_id
+        super().__init__(TurnProblem.LOST())
 
 
 class CountsMissingError(StoreError):

@@ -206,6 +206,7 @@ class SessionStore(Protocol):
         Raises:
             StaleHistoryError: the history has not the length `expected_length`, where that is
                 given: another writer was faster.
+            StaleTurnError: the turn `turn_id` does not run any more.
         """
 
     def set_system(
@@ -434,7 +435,11 @@ class SessionStore(Protocol):
         at: datetime,
         error: Reason | None = None,
     ) -> TurnInfo:
-        """Ends a running turn, or lets it wait for tools or a person; releases its lease."""
+        """Ends a running turn, or lets it wait for tools or a person; releases its lease.
+
+        Raises:
+            StaleTurnError: it does not run any more.
+        """
 
     def interrupt_stale_turns(
         self, *, at: datetime, ended: Collection[LeaseInfo] = ()

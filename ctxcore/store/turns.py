@@ -29,7 +29,7 @@ from ctxcore.messages.values import Message
 from ctxcore.reasons.values import Reason, to_json
 from ctxcore.store.appending import Batch, get_session, prepare, write
 from ctxcore.store.database import Area
-from ctxcore.store.errors import RecordNotFoundError
+from ctxcore.store.errors import RecordNotFoundError, StaleTurnError
 from ctxcore.store.leases import find_lease, release, release_held, take, taken, turn_lease
 from ctxcore.store.records import next_number
 from ctxcore.store.rows import CALL_COPIES, dump_call, load_call, load_runs, to_turn_info
@@ -156,9 +156,10 @@ class Turns(Area):
         with self._database.write() as connection:
             _find(connection, session_id, turn_id)  # refuses an unknown turn
             release(connection, turn_lease(session_id), turn_id)
-            _change(
-                connection, turn_id, state=state, ended_at=ended_at, error=error and to_json(error)
-            )
+            ended = update(TURN).where(TURN.c.id == turn_id, TURN.c.state == "running")
+            values = {"state": state, "ended_at": ended_at, "error": error and to_json(error)}
+            if connection.execute(ended, values).rowcount == 0:
+                raise StaleTurnError(turn_id=turn_id)
             return _find(connection, session_id, turn_id)
 
     def interrupt_stale_turns(

@@ -13,7 +13,7 @@ import streamlit as st
 from ctxcore.assembly.context import Context
 from ctxcore.tokens.count import count_tokens
 from dashboard.chat_page.turn_runner import RunningTurn
-from dashboard.safe_markdown import safe_markdown
+from dashboard.shown_texts import newest_part, show_text, write_text
 from dashboard.texts import t
 
 PANEL_SECONDS = 1.0  # chosen: between redraws of the window while an answer streams
@@ -25,7 +25,7 @@ def draw_user_message(text: str) -> None:
     """Draws what the user just sent."""
     if text:
         with st.chat_message("user"):
-            st.markdown(safe_markdown(text))
+            show_text(text, key="chat_said_all")
 
 
 def follow(turn: RunningTurn, session_id: str, draw_window: DrawWindow | None) -> None:
@@ -40,7 +40,7 @@ def follow(turn: RunningTurn, session_id: str, draw_window: DrawWindow | None) -
             return
         if chunk:
             answer_text += chunk
-            answer.markdown(safe_markdown(answer_text))
+            write_text(newest_part(answer_text), answer)
         activity.caption(_activity(turn, time.monotonic() - started))
         if window is not None:
             window.update(answer_text)

@@ -1,6 +1,6 @@
 """Draws a transcript: messages, tool calls, compactions, and how turns ended.
 
-Text of models and people passes through `safe_markdown`; tool output is shown as code.
+Text of models and people passes through `show_text`; tool output is shown as code.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from dashboard.addresses import place_link
 from dashboard.chat_page.partings import Parting
 from dashboard.chat_page.signalling import draw_signal
 from dashboard.chat_page.transcript import Marker, Transcript
-from dashboard.safe_markdown import plain_label, safe_markdown
+from dashboard.safe_markdown import plain_label
+from dashboard.shown_texts import show_text
 from dashboard.texts import t
 from dashboard.widgets import show_summary
 from dashboard.window_panel import effect_text
@@ -107,7 +108,7 @@ class TranscriptView:
         self._parting(first.seq)
         for info in block:
             if (turn := self._transcript.endings.get(info.seq)) is not None:
-                draw_ending(turn)
+                draw_ending(turn, key=f"chat_partial_{info.seq}")
             self._markers(info.seq)
 
     def _bubble(self, block: tuple[MessageInfo, ...]) -> None:
@@ -126,7 +127,7 @@ class TranscriptView:
 
     def _message(self, info: MessageInfo) -> None:
         """Draws what a message says; its calls stand below it, each with its result."""
-        draw_words(info.message)
+        draw_words(info.message, key=f"chat_words_{info.seq}")
         if (why := self._transcript.cuts.get(info.seq)) is not None:
             st.caption(f":material/content_cut: {t(f'chat.cut.{why}')}")
         self._footer(info)
@@ -285,13 +286,13 @@ def _is_refused(turn: TurnInfo) -> bool:
     return turn.error is not None and turn.error.code == BudgetProblem.REFUSED
 
 
-def draw_words(message: Message) -> None:
-    """Draws the thinking and the text of a message."""
+def draw_words(message: Message, *, key: str) -> None:
+    """Draws the thinking and the text of a message; keys of widgets begin with `key`."""
     if message.reasoning:
         with st.expander(t("chat.thinking"), type="compact", icon=":material/psychology:"):
-            st.markdown(safe_markdown(message.reasoning))
+            show_text(message.reasoning, key=f"{key}_thinking")
     if message.text:
-        st.markdown(safe_markdown(message.text))
+        show_text(message.text, key=key)
     elif not message.calls:
         st.caption(t("chat.no_words"))
 
@@ -310,11 +311,11 @@ def paired(
         yield None, info
 
 
-def draw_ending(turn: TurnInfo) -> None:
-    """Draws how a turn ended that did not end normally."""
+def draw_ending(turn: TurnInfo, *, key: str) -> None:
+    """Draws how a turn ended that did not end normally; `key` is for what it had said."""
     if turn.state == "interrupted" and turn.partial:
         with st.chat_message("assistant"):
-            st.markdown(safe_markdown(turn.partial))
+            show_text(turn.partial, key=key)
     icon = _ENDING_ICONS[turn.state]
     ending = t(f"chat.ended.{turn.state}")
     if turn.error is not None and _is_refused(turn):
@@ -333,7 +334,7 @@ def _draw_marker(marker: Marker) -> None:
     with st.expander(
         _marker_label(marker), icon=":material/compress:", key=f"chat_marker_{marker.key}"
     ):
-        show_summary(marker.summary)
+        show_summary(marker.summary, key=f"chat_marker_{marker.key}_all")
     if marker.facts_lost:
         with st.container(horizontal=True, vertical_alignment="center", key="chat_lost"):
             st.caption(t("chat.marker.lost", count=f"{marker.facts_lost:,}"), width="content")

@@ -140,7 +140,7 @@ def _check(proposal: Proposal, edited: str) -> None:
         st.warning(t("compact.quoted_instead", reason=reason), icon=":material/format_quote:")
     elif left := check.within(edited).marked:
         with st.container(border=True, key="compact_unsupported"):
-            show_summary(edited, left)
+            show_summary(edited, left, key="compact_summary_all")
 
 
 def folded_lines(

@@ -162,7 +162,8 @@ def _summary(row: CompactionRow) -> None:
     info = row.info
     st.markdown(f"**{t('compact.summary')}**")
     with st.container(border=True, height=_height(info), key=f"compaction_summary_{info.id}"):
-        show_summary(info.compaction.summary, row.unsupported)
+        key = f"compaction_summary_all_{info.id}"
+        show_summary(info.compaction.summary, row.unsupported, key=key)
     if info.compaction.summary:
         with st.expander(t("compaction.source"), key=f"compaction_source_{info.id}"):
             st.code(info.compaction.summary, language=None, wrap_lines=True)

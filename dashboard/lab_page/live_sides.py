@@ -12,7 +12,8 @@ from dashboard import numbers
 from dashboard.call_view.messages import show_parts
 from dashboard.chat_page.transcript_view import draw_words
 from dashboard.excerpts import excerpt
-from dashboard.safe_markdown import plain_label, safe_markdown
+from dashboard.safe_markdown import plain_label
+from dashboard.shown_texts import show_text
 from dashboard.texts import t
 from dashboard.widgets import Row, choosable_table
 from dashboard.wording import reason_sentence
@@ -23,7 +24,7 @@ def show_prices(offer: LiveOffer, names: Sequence[str]) -> None:
     title = plain_label(offer.title or offer.session_id[:6], max_chars=60)
     model = plain_label(offer.model, max_chars=60)
     st.caption(t("lab.live.about", session=title, model=model))
-    st.markdown(safe_markdown(offer.question))
+    show_text(offer.question, key="lab_live_question")
     for place, column in enumerate(st.columns(len(offer.sides))):
         with column, st.container(border=True, key=f"lab_live_price_{place}"):
             _price(offer, place, names[place])
@@ -78,15 +79,15 @@ def show_answers(answers: Sequence[LiveAnswer | None], names: Sequence[str]) -> 
             if answer is None:
                 st.caption(t("lab.live.not_sent"))
             else:
-                _answer(answer)
+                _answer(answer, key=f"lab_live_words_{place}")
 
 
-def _answer(answer: LiveAnswer) -> None:
+def _answer(answer: LiveAnswer, *, key: str) -> None:
     if answer.error is not None:
         text = t("lab.live.failed", reason=reason_sentence(answer.error))
         st.error(plain_label(text, max_chars=500), icon=":material/error:")
     if answer.error is None or answer.text:
-        draw_words(answer.message)
+        draw_words(answer.message, key=key)
     for call in answer.calls:
         st.caption(t("lab.live.call", tool=plain_label(call.name)))
         st.code(excerpt(call.arguments, 400), language="json", wrap_lines=True)

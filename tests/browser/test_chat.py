@@ -264,3 +264,21 @@ def test_a_chinese_browser_gets_a_chinese_page_on_a_phone(browser: Browser, serv
 
         expect(page.locator(".st-key-chat_compact button").first).to_contain_text("压缩")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_messages_that_overflow_a_markdown_parser_are_plain_text(
+    page: Page, server: Server
+) -> None:
+    session = server.engine.create_session("Deep")
+    texts = (">" * 20_000, "[" * 5_000, "1. " * 2_000 + "a")
+    server.engine.append(session.id, [{"role": "user", "content": text} for text in texts])
+    broken: list[str] = []
+    page.on("pageerror", lambda error: broken.append(str(error)))
+    page.on("console", lambda told: broken.append(told.text) if told.type == "error" else None)
+
+    open_session(page, server, session)
+
+    expect(page.get_by_text("[" * 100)).to_be_visible()
+    expect(page.get_by_text(">" * 100)).to_be_visible()
+    assert not [text for text in broken if "call stack" in text]
+    expect(page.get_by_test_id("stException")).to_have_count(0)

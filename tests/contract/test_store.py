@@ -37,6 +37,7 @@ from ctxcore.store.errors import (
     RecordNotFoundError,
     SessionNotFoundError,
     StaleCompactionError,
+    StaleTurnError,
     UnknownCounterError,
 )
 from ctxcore.store.sql import database_url
@@ -1037,6 +1038,11 @@ class TestTurns:
         assert (interrupted.id, interrupted.state) == ("t", "interrupted")
         assert store.interrupt_turn("s", at=SOON) is None
         assert not store.save_partial("s", "t", "more", lease_until=LATER)
+        with pytest.raises(StaleTurnError):
+            store.append("s", [assistant("late")], counter=WORDS, at=SOON, turn_id="t")
+        with pytest.raises(StaleTurnError):
+            store.end_turn("s", "t", "done", at=SOON)
+        assert texts(store) == ["go on"]
         self.begin(store, "u", NOON)
 
     def test_an_undisturbed_turn_takes_its_lease_by_one_statement(

@@ -23,6 +23,7 @@ from ctxcore.store.values import Claim, Scope, SessionFactor, SessionInfo
 from ctxcore.tokens.factors import CountFactor
 from dashboard.chat_page import model_picker
 from dashboard.chat_page.following import has_changed
+from dashboard.shown_texts import MOST_REST_CHARS
 from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, Dashboard, open_dashboard, say, talked
 from tests.limits import HANG_SECONDS
@@ -688,3 +689,28 @@ def test_a_sentence_of_a_message_becomes_a_standing_rule(app: Dashboard) -> None
     assert offered == ["Fine.", "The tug comes at noon."]
     edits = [(edit.seq, edit.text) for edit in app.engine.rule_edits(session.id)]
     assert edits == [(1, said[0]), (2, "The tug comes at noon.")]
+
+
+def test_of_a_long_message_the_beginning_is_drawn_and_the_rest_on_request(app: Dashboard) -> None:
+    session = app.engine.create_session("Long")
+    text = "".join(f"Line {number} of **many**.\n\n" for number in range(20_000))
+    app.engine.append(session.id, [{"role": "user", "content": text}])
+    app.run()
+
+    assert "Line 0 of **many**." in app.texts()
+    assert "Line 1999 of" not in app.texts()
+    app.at.toggle(key="chat_words_1").set_value(True).run()
+    app.check()
+    rest = max((code.value for code in app.at.code), key=len)
+    assert "Line 1999 of **many**." in rest
+    assert len(rest) == MOST_REST_CHARS
+
+
+@pytest.mark.parametrize("text", [">" * 20_000, "1. " * 5_000 + "a"], ids=["quotes", "lists"])
+def test_what_overflows_a_browser_is_drawn_as_plain_text(app: Dashboard, text: str) -> None:
+    session = app.engine.create_session("Deep")
+    app.engine.append(session.id, [{"role": "user", "content": text}])
+    app.run()
+
+    assert any(code.value == text for code in app.at.code)
+    assert text not in app.texts()

@@ -102,6 +102,59 @@ def test_what_was_compressed_without_loss_comes_back(output: str) -> None:
     assert back == output or as_read(back) == as_read(output)
 
 
+PIECES = st.sampled_from(["\ud83d", "\ude00", "\\ud83d", "\\ude00", "a", "~1", "\x00", "😀", '"'])
+ODD_KEYS = st.lists(PIECES, max_size=4).map("".join) | st.text("k", min_size=100, max_size=300)
+ODD_SCALARS = st.one_of(
+    st.lists(PIECES, max_size=30).map("".join),
+    st.sampled_from([-0.0, 1e308, 5e-324, 2**53 + 1, -(2**63), 10**30, float("nan"), 0, None]),
+)
+ODD_VALUES = st.recursive(
+    ODD_SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=6),
+        st.dictionaries(ODD_KEYS, inner, max_size=6),
+        st.lists(st.fixed_dictionaries({"a\ud83d": inner, "b": inner}), max_size=8),
+        st.tuples(inner, st.integers(1, 80)).map(lambda made: nested(*made)),
+    ),
+    max_leaves=30,
+)
+
+
+def nested(value: JsonValue, levels: int) -> JsonValue:
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+ODD_OUTPUTS = st.builds(
+    lambda value, is_ascii, before, twice: (
+        before + twice + json.dumps(value, ensure_ascii=is_ascii) + "]" * bool(twice)
+    ),
+    ODD_VALUES,
+    st.booleans(),
+    st.sampled_from(["", "", "Here it is ", "```json\n"]),
+    st.sampled_from(["", "", '[{"k":1,"k":[2]},']),
+)
+
+
+@unhurried
+@given(ODD_OUTPUTS, BUDGETS)
+def test_odd_json_fits_and_comes_back_or_is_left_alone(output: str, max_tokens: int) -> None:
+    lossless = compress_with(output, max_tokens=0, counter=FourBytes(), lossless=True)
+    back = decompress(lossless.text)
+
+    assert shrink(output, max_tokens).tokens <= max_tokens
+    assert back == output or (as_read(back) == as_read(output) and not has_twins(output))
+    assert json.dumps(back).count("\\ud83d\\ude00") <= json.dumps(output).count("\\ud83d\\ude00")
+
+
+def has_twins(text: str) -> bool:
+    """Whether an object in JSON text has a key twice."""
+    found: list[bool] = []
+    json.loads(text, object_pairs_hook=lambda pairs: found.append(len(dict(pairs)) < len(pairs)))
+    return any(found)
+
+
 FORMS = [
     "table",
     "tables",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ctxcore.errors import ConfigurationError, PolicyError
@@ -10,7 +12,7 @@ from ctxcore.policy.changes import changed_fields
 from ctxcore.policy.layers import to_policy
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.storage_problems import SettingProblem
-from ctxcore.settings.loading import read_text
+from ctxcore.settings.loading import load_policy, read_text
 from ctxcore.settings.writing import to_yaml, whole_policy
 
 OVERRIDES: JsonObject = {
@@ -71,3 +73,16 @@ def test_changes_tell_new_gone_and_other_values() -> None:
         ("max_turns", None, None, True, False),
     ]
     assert changed_fields(before, before) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["policy: " + "[" * 3_000, "policy: " + "{a: " * 3_000, "policy: " + "[" * 900 + "]" * 900],
+    ids=["lists", "mappings", "closed"],
+)
+def test_a_file_that_nests_too_deeply_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "deep.yaml"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(ConfigurationError, match="line 1: is nested deeper than 50 levels"):
+        load_policy(config=path, env_file=None)

@@ -384,6 +384,13 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "stop it",
     ),
     (
+        store_errors.StaleTurnError(turn_id="t1"),
+        "turn.lost",
+        {},
+        "the turn was abandoned, taken over elsewhere or deleted with its session; reload the "
+        "session and continue from there",
+    ),
+    (
         store_errors.CountsMissingError(session_id="s1", counter_id="o200k_base"),
         "store.uncounted",
         {"id": "s1", "counter": "o200k_base"},

@@ -13,8 +13,8 @@ from ctxcore.facts.finding import find_facts
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject
 from ctxcore.text.sentences import split_sentences
-from tests.effort import forget, growth, processor_seconds
-from tests.hostile_texts import TEXTS
+from tests.effort import least_growth, times_prose
+from tests.hostile_texts import PAIRS, TEXTS
 
 MODEL: Final = "gpt-4o"
 QUERY: Final = "Why did the build of part 12 fail?"
@@ -25,9 +25,7 @@ CALL: Final[JsonObject] = {
 }
 CHARS: Final = 16_000
 MOST_TIMES_PROSE: Final = 25  # chosen: lists in lists take 18, a text of quadratic work hundreds
-LEAST_SECONDS: Final = 0.004  # of prose; chosen: what takes less is measured too roughly
 MOST_GROWTH: Final = 1.2  # n log n up to 200,000 characters is 1.1; the rest is the clock's
-TRIES: Final = 6  # a busy machine adds to the time of some runs
 
 
 def messages_of(output: str) -> list[JsonObject]:
@@ -56,43 +54,22 @@ def test_there_are_over_a_hundred_of_the_length_that_was_asked_for() -> None:
 
 @pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
 def test_no_text_takes_many_times_the_work_of_prose(work: Callable[[str], object]) -> None:
-    prose = processor_seconds(work, TEXTS["prose"](CHARS))
+    prose = TEXTS["prose"](CHARS)
     slow = {
         name: times
         for name, make in TEXTS.items()
-        if (times := times_prose(work, make(CHARS), prose)) > MOST_TIMES_PROSE
+        if (times := times_prose(work, make(CHARS), prose, most=MOST_TIMES_PROSE))
+        > MOST_TIMES_PROSE
     }
     assert not slow
-
-
-def times_prose(work: Callable[[str], object], text: str, prose_seconds: float) -> float:
-    """How often the time of prose one run takes; if that is too much, the least of a few beside
-    prose, since a busy machine slows both.
-    """
-    best = processor_seconds(work, text, runs=1) / max(LEAST_SECONDS, prose_seconds)
-    for _ in range(TRIES if best > MOST_TIMES_PROSE else 0):
-        forget()
-        prose = processor_seconds(work, TEXTS["prose"](CHARS), runs=1)
-        forget()
-        taken = processor_seconds(work, text, runs=1)
-        best = min(best, taken / max(LEAST_SECONDS, prose))
-    return best
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WORKS)
 def test_work_grows_as_texts_do(name: str) -> None:
     superlinear = {
-        text: grown for text in TEXTS if (grown := least_growth(name, text)) > MOST_GROWTH
+        text: grown
+        for text, make in {**TEXTS, **PAIRS}.items()
+        if (grown := least_growth(WORKS[name], make, 160_000, most=MOST_GROWTH)) > MOST_GROWTH
     }
     assert not superlinear
-
-
-def least_growth(name: str, text: str) -> float:
-    """The least exponent of a few tries, or the first that is small enough."""
-    least = float("inf")
-    for _ in range(TRIES):
-        least = min(least, growth(WORKS[name], TEXTS[text], 160_000))
-        if least <= MOST_GROWTH:
-            break
-    return least

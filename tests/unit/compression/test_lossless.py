@@ -27,6 +27,27 @@ def folded(value: object) -> Compressed:
     return compressed
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"a":"\ud83d\ude00"},   {"a":1}]',
+        '[{"a":"\\ud83d\ude00"},   {"a":1}]',
+        '{"a" : 1,   "a" : 2}',
+        '[[{"name": 1, "name": 2}], [{"name": 3}]]',
+    ],
+    ids=["raw halves", "half escaped", "a key twice", "a key twice within"],
+)
+def test_what_json_cannot_say_exactly_is_left_alone(text: str) -> None:
+    compressed = compress_with(text, max_tokens=0, counter=FourBytes(), lossless=True)
+
+    assert compressed.text == text
+    assert decompress(compressed.text) == text
+
+
+def test_escaped_halves_of_a_character_come_back_as_they_were() -> None:
+    folded([{"a long key": "\ud83d", "another key": "\ude00"}] * 5)
+
+
 def test_records_say_their_keys_once() -> None:
     assert json.loads(folded(ORDERS).text)["table"][:2] == [
         ["order", {"address": [{"city": "Gera"}, "zip"]}, "paid"],

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import base64
+import json
 import random
 
 import pytest
 
 from ctxcore.compression.markers import Elision, totals
+from ctxcore.compression.outputs import compress_with
 from ctxcore.compression.structures import Kind
-from tests.unit.compression.counters import shrink
+from tests.unit.compression.counters import FourBytes, shrink
 
 LOG = [f"2024-05-01 10:{n // 60:02d}:{n % 60:02d} INFO served request {n}" for n in range(300)]
 
@@ -251,3 +253,21 @@ def test_code_that_handles_many_errors_does_not_fill_the_room_with_them(
     lines = [f"{n:6}→{line}" for n, line in enumerate(code, 1)]
 
     assert shrink("\n".join(lines), max_tokens=110).text.count("invalid part") == kept
+
+
+class JoiningCosts(FourBytes):
+    """Counts more where JSON stands on a line of its own, as some vocabularies do."""
+
+    def count(self, text: str) -> int:
+        return super().count(text) + 5 * text.count("\n{")
+
+
+def test_words_and_the_json_between_them_fit_together() -> None:
+    text = "The result:\n" + json.dumps({f"key {n}": "some text " * 9 for n in range(40)})
+    found = [
+        (compress_with(text, max_tokens=most, counter=JoiningCosts()), most)
+        for most in range(60, 90)
+    ]
+
+    assert all(compressed.tokens <= most for compressed, most in found)
+    assert sum(compressed.text.startswith("The result:\n{") for compressed, _ in found) > 25

@@ -53,7 +53,7 @@ from ctxcore.reasons.values import from_json, to_json
 from ctxcore.redaction.shapes import RedactionUnavailableError
 from ctxcore.settings.loading import load_layers
 from ctxcore.store import errors as store_errors
-from ctxcore.store.holders import this_process
+from ctxcore.store.holders import Holder, holder_text
 from ctxcore.summarizers.checks import check_summary
 from ctxcore.tokens.count import counter_for
 from dashboard import texts
@@ -213,6 +213,7 @@ def test_a_config_file_that_is_not_there_is_told_with_who_named_it(
 
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
+HOLDER = holder_text(Holder(host="x", space="", pid=7, started=""))
 ERRORS: tuple[ContextError, ...] = (
     BudgetError(needed=9_000, available=8_000, parts={"system": 9_000}),
     CompactionRefusedError(current_tokens=9, max_tokens=8),
@@ -254,7 +255,8 @@ ERRORS: tuple[ContextError, ...] = (
     store_errors.StaleCompactionError(session_id="x", expected="x", active="x"),
     store_errors.StaleHistoryError(session_id="x", expected=3, length=4),
     store_errors.LeaseTakenError(name="turn:x", owner="x", expires_at=NOW),
-    store_errors.LeaseTakenError(name="turn:x", owner="x", expires_at=NOW, holder=this_process()),
+    store_errors.LeaseTakenError(name="turn:x", owner="x", expires_at=NOW, holder=HOLDER),
+    store_errors.StaleTurnError(turn_id="x"),
     store_errors.CountsMissingError(session_id="x", counter_id="o200k_base"),
     store_errors.UnknownCounterError(session_id="x", counter_id="x"),
     ContextOverflowError(model="gpt"),

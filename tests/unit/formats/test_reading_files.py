@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from ctxcore.errors import FormatError
 from ctxcore.formats.reading import find_transcripts, parse_transcripts, read_transcripts
 from ctxcore.formats.records import decode_text
+from ctxcore.json_types import JsonObject
 
 ONE = '[{"role": "user", "content": "grüß dich"}]'
 
@@ -61,3 +64,43 @@ def test_any_bytes_give_transcripts_or_a_format_error(data: bytes) -> None:
     except FormatError:
         return
     assert all(one.messages for one in found)
+
+
+HUGE = 2**63
+
+
+def asked(counted: int) -> JsonObject:
+    """A request to OpenAI with its response."""
+    answer: JsonObject = {"message": {"role": "assistant", "content": "b"}, "finish_reason": "stop"}
+    usage: JsonObject = {"prompt_tokens": counted, "completion_tokens": 1}
+    return {
+        "model": "gpt-4o",
+        "messages": [{"role": "user", "content": "a"}],
+        "response": {"object": "chat.completion", "choices": [answer], "usage": usage},
+    }
+
+
+def answered(counted: int) -> JsonObject:
+    """An answer in a session of Claude Code."""
+    usage: JsonObject = {"input_tokens": 1, "output_tokens": counted}
+    said: JsonObject = {
+        "id": f"m{counted}",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "b"}],
+        "usage": usage,
+    }
+    return {"type": "assistant", "uuid": str(counted), "sessionId": "s", "message": said}
+
+
+@pytest.mark.parametrize(
+    ("record", "field"), [(asked, "prompt_tokens"), (answered, "output_tokens")]
+)
+def test_a_count_that_no_database_holds_is_refused_with_line_and_field(
+    record: Callable[[int], JsonObject], field: str
+) -> None:
+    text = "\n".join(json.dumps(record(counted)) for counted in (7, HUGE))
+
+    with pytest.raises(FormatError, match=f"{field}.*larger than any count") as refused:
+        parse_transcripts(text, name="a.jsonl")
+
+    assert (refused.value.path, refused.value.line) == ("a.jsonl", 2)

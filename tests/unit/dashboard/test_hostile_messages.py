@@ -1,0 +1,53 @@
+"""Drawing a message takes work as its length does, whatever it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+import pytest
+
+from dashboard.context_page.marking import mark_missing
+from dashboard.nesting import is_beyond_browsers
+from dashboard.safe_markdown import marked_text, plain_label, safe_markdown, with_line_breaks
+from tests.effort import least_growth, times_prose
+from tests.hostile_texts import PAIRS, TEXTS
+
+CHARS: Final = 16_000
+MOST_TIMES_PROSE: Final = 20  # chosen: signs that are all escaped take 6, quadratic work hundreds
+MOST_GROWTH: Final = 1.2  # the rest is the clock's
+
+WORKS: Final[Mapping[str, Callable[[str], object]]] = {
+    "markdown": safe_markdown,
+    "label": plain_label,
+    "marked": partial(marked_text, words=["part 12", "[[", "!?"]),
+    "nesting": is_beyond_browsers,
+}
+OTHERS: Final[Mapping[str, Callable[[str], object]]] = {
+    "line breaks": with_line_breaks,
+    "left out": partial(mark_missing, sent="a short text"),
+}
+
+
+@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
+def test_no_message_takes_many_times_the_work_of_prose(work: Callable[[str], object]) -> None:
+    prose = TEXTS["prose"](CHARS)
+    slow = {
+        name: times
+        for name, make in TEXTS.items()
+        if (times := times_prose(work, make(CHARS), prose, most=MOST_TIMES_PROSE))
+        > MOST_TIMES_PROSE
+    }
+    assert not slow
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", [*WORKS.values(), *OTHERS.values()], ids=[*WORKS, *OTHERS])
+def test_work_grows_as_messages_do(work: Callable[[str], object]) -> None:
+    superlinear = {
+        text: grown
+        for text, make in {**TEXTS, **PAIRS}.items()
+        if (grown := least_growth(work, make, 320_000, most=MOST_GROWTH)) > MOST_GROWTH
+    }
+    assert not superlinear
