@@ -26,7 +26,7 @@ from ctxcore.messages.canonical import (
     parse_canonical,
     to_canonical,
 )
-from ctxcore.messages.values import Media, Message, Opaque, text_message
+from ctxcore.messages.values import Media, Message, Opaque
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.values import Reason
@@ -217,10 +217,11 @@ class Relay:
         said = (message.text for message in request.messages if message.role == "user")
         title = " ".join(next((text for text in said if text.strip()), "").split())
         session = self._outside.create_session(
-            title=title[:_TITLE_CHARS], model=request.model, tools=request.tools
+            title=title[:_TITLE_CHARS],
+            model=request.model,
+            system=request.system,
+            tools=request.tools,
         )
-        if request.system:
-            self._services.append_to(session, [text_message("system", request.system)])
         return _Place(session, 1 if request.system else 0, 0)
 
     def _note(self, digest: str, session_id: str) -> None:

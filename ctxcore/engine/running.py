@@ -6,8 +6,8 @@ A model requests a compaction by a marker in its answer, which is never shown, n
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -70,6 +70,25 @@ _EXCESS_MARGIN = 1.25  # chosen: a provider's tokens and ours differ by less, an
 _RENEW_SECONDS = LEASE.total_seconds() / 3  # chosen: a lease survives two failed renewals
 
 
+@contextmanager
+def renewing(renew: Callable[[], None]) -> Iterator[None]:
+    """Renews a lease in the background until the block ends or the lease is lost."""
+    over = threading.Event()
+
+    def work() -> None:
+        with suppress(ContextError):  # the next write of its holder raises it
+            while not over.wait(_RENEW_SECONDS):
+                renew()
+
+    thread = threading.Thread(target=work, name="ctxcore-lease", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 class RunningTurn:
     """The state of a running turn, which holds the session's turn lease."""
 
@@ -129,23 +148,9 @@ class RunningTurn:
         self.target = self._services.renew(self.target)
         return self.target
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Keeps renewing the lease in the background while a tool or a summary runs."""
-        over = threading.Event()
-
-        def renew() -> None:
-            with suppress(ContextError):  # the next write of the turn raises it
-                while not over.wait(_RENEW_SECONDS):
-                    self._hold()
-
-        thread = threading.Thread(target=renew, name="ctxcore-lease", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            thread.join()
+        return renewing(self._hold)
 
     def add(self, messages: Sequence[Message]) -> list[int]:
         """Stores messages of the turn, which replace the partial answer.

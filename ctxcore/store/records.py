@@ -234,10 +234,7 @@ class Journal(Area):
 
     def save_setting(self, name: str, value: JsonValue) -> None:
         with self._database.write() as connection:
-            lock_name(connection, f"setting:{name}")
-            connection.execute(delete(SETTING).where(SETTING.c.name == name))
-            if value is not None:
-                connection.execute(insert(SETTING), {"name": name, "value": value})
+            write_setting(connection, name, value)
 
     def record_event(
         self, session_id: str | None, kind: str, body: JsonObject, *, at: datetime
@@ -280,6 +277,14 @@ class Journal(Area):
     def release_lease(self, name: str, owner: str) -> bool:
         with self._database.write() as connection:
             return release(connection, name, owner)
+
+
+def write_setting(connection: Connection, name: str, value: JsonValue) -> None:
+    """Sets a setting; None removes it."""
+    lock_name(connection, f"setting:{name}")
+    connection.execute(delete(SETTING).where(SETTING.c.name == name))
+    if value is not None:
+        connection.execute(insert(SETTING), {"name": name, "value": value})
 
 
 def take(
