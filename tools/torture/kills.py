@@ -26,7 +26,7 @@ from tools.torture import children
 from tools.torture.children import Tell
 from tools.torture.engines import ANSWER, LONG, START, opened
 from tools.torture.outcomes import Outcome
-from tools.torture.units import TALK, TALKS, prepare
+from tools.torture.units import TALK, TALKS, first_session, prepare
 
 ROUNDS = 20  # kills of a database before a new one; chosen: histories stay short
 MOST_SECONDS = 0.25  # of work before a kill; chosen: some dozens of writes
@@ -46,18 +46,13 @@ class Workload:
     """Given all that was told in the database and the number of kills; yields problems."""
 
 
-def _session(engine: ContextEngine) -> str:
-    sessions = engine.sessions(limit=100_000)
-    return min(sessions, key=lambda session: session.created_at).id
-
-
 def _texts(engine: ContextEngine, role: str) -> list[str]:
-    infos = engine.store.messages(_session(engine))
+    infos = engine.store.messages(first_session(engine))
     return [info.message.text for info in infos if info.message.role == role]
 
 
 def _append(engine: ContextEngine, tell: Tell) -> None:
-    session_id, start = _session(engine), engine.session(_session(engine)).length
+    session_id, start = first_session(engine), engine.session(first_session(engine)).length
     for number in count(start):
         texts = [f"{part} of {number}" for part in ("first", "second", "third")]
         engine.append(session_id, [{"role": "user", "content": text} for text in texts])
@@ -76,7 +71,7 @@ def _check_append(engine: ContextEngine, told: Told, kills: int) -> Iterator[str
 
 
 def _turns(engine: ContextEngine, tell: Tell) -> None:
-    session_id, start = _session(engine), engine.session(_session(engine)).length
+    session_id, start = first_session(engine), engine.session(first_session(engine)).length
     for number in count(start):
         asked = f"request {number}"
         events = engine.chat(session_id, asked)
@@ -88,7 +83,7 @@ def _turns(engine: ContextEngine, tell: Tell) -> None:
 
 
 def _check_turns(engine: ContextEngine, told: Told, kills: int) -> Iterator[str]:
-    stored = [info.message for info in engine.store.messages(_session(engine))]
+    stored = [info.message for info in engine.store.messages(first_session(engine))]
     asked = {message.text: at for at, message in enumerate(stored) if message.role == "user"}
     for kind, text in told:
         if text not in asked:
@@ -104,13 +99,13 @@ def _check_turns(engine: ContextEngine, told: Told, kills: int) -> Iterator[str]
     engine.interrupt_stale_turns()
     if engine.store.running_turns():
         yield "a turn of the killed process still runs"
-    *_, ended = engine.chat(_session(engine), f"after kill {kills}")
+    *_, ended = engine.chat(first_session(engine), f"after kill {kills}")
     if not isinstance(ended, TurnEnded) or (ended.state, ended.text) != ("done", ANSWER):
         yield f"the next turn ended as {ended}"
 
 
 def _compact(engine: ContextEngine, tell: Tell) -> None:
-    session_id = _session(engine)
+    session_id = first_session(engine)
     while True:
         engine.append(session_id, TALK[:8])
         made = engine.compact(session_id)
@@ -119,7 +114,7 @@ def _compact(engine: ContextEngine, tell: Tell) -> None:
 
 
 def _check_compact(engine: ContextEngine, told: Told, kills: int) -> Iterator[str]:
-    session = engine.session(_session(engine))
+    session = engine.session(first_session(engine))
     made = {one.id: one for one in engine.compactions(session.id)}
     yield from (f"lost compaction {identity}" for identity in told if identity not in made)
     if session.active_compaction_id not in made:
@@ -134,7 +129,7 @@ def _check_compact(engine: ContextEngine, told: Told, kills: int) -> Iterator[st
 
 
 def _undo(engine: ContextEngine, tell: Tell) -> None:
-    session_id = _session(engine)
+    session_id = first_session(engine)
     while True:
         undone = engine.undo(session_id)
         tell(["undone", undone.id if undone else None])
@@ -143,7 +138,7 @@ def _undo(engine: ContextEngine, tell: Tell) -> None:
 
 
 def _check_undo(engine: ContextEngine, told: Told, kills: int) -> Iterator[str]:
-    session = engine.session(_session(engine))
+    session = engine.session(first_session(engine))
     [made] = engine.compactions(session.id)
     if session.active_compaction_id not in (None, made.id):
         yield f"{session.active_compaction_id} is active"
@@ -154,7 +149,7 @@ def _check_undo(engine: ContextEngine, told: Told, kills: int) -> Iterator[str]:
 
 
 def _import(engine: ContextEngine, tell: Tell) -> None:
-    export = engine.export(_session(engine))
+    export = engine.export(first_session(engine))
     while True:
         for name, text in (("talks.jsonl", TALKS), ("export.jsonl", export)):
             tell([session.id for session in engine.import_(text, name=name)])
@@ -163,7 +158,7 @@ def _import(engine: ContextEngine, tell: Tell) -> None:
 def _check_import(engine: ContextEngine, told: Told, kills: int) -> Iterator[str]:
     shown = {session.id: session for session in engine.sessions(limit=100_000)}
     yield from (f"lost session {one}" for ids in told for one in ids if one not in shown)
-    first = shown[_session(engine)]
+    first = shown[first_session(engine)]
     first_digest = engine.digest(first.id)
     talks = [one for one in shown.values() if one.origin != "chat"]
     if len(talks) % 3:
@@ -180,7 +175,7 @@ def _check_import(engine: ContextEngine, told: Told, kills: int) -> Iterator[str
 
 
 def _make(engine: ContextEngine, tell: Tell) -> None:
-    session_id = _session(engine)
+    session_id = first_session(engine)
     while True:
         tell([engine.create_session("made", system="Be exact.").id, 1])
         for made in (engine.fork(session_id, 14), engine.branch(session_id, 15)):
@@ -287,7 +282,7 @@ def _checked(workload: Workload, url: str, told: Told, number: int) -> Iterator[
                 yield f"the messages of {session.title!r} are not numbered 1 … {session.length}"
             if session.indexed_until != session.length:
                 yield f"search knows {session.indexed_until} of {session.length} messages"
-        last = engine.session(_session(engine))
+        last = engine.session(first_session(engine))
         if not engine.context(last.id).messages:
             yield "the next context is empty"
 

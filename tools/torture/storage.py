@@ -23,7 +23,7 @@ from tools.torture import children
 from tools.torture.children import Tell
 from tools.torture.engines import LONG, START, opened
 from tools.torture.outcomes import Outcome
-from tools.torture.units import TALK, TALKS, prepare
+from tools.torture.units import TALK, TALKS, first_session, prepare
 
 _ROOM = 64 * 1024  # bytes that a file may grow by; chosen: a few writes fit
 _SHORT_TEXT = "another message " * 20
@@ -59,7 +59,7 @@ def _fill(url: str, number: int, size: int, tell: Tell) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then a write fails as on a full disk
     most = size + _ROOM + number * 4_096
     with opened(url, since=START + LONG * (2 * number + 1)) as engine:
-        session_id = engine.sessions()[-1].id
+        session_id = first_session(engine)
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
         refused = 0
         for at in count():
@@ -86,7 +86,7 @@ def _whole(url: str, acknowledged: list[str]) -> Iterator[str]:
     with opened(url, since=START + LONG * 1_000) as engine:
         yield from engine.check_database() or ()
         engine.purge_expired()
-        session_id = engine.sessions()[-1].id
+        session_id = first_session(engine)
         stored = {info.message.text for info in engine.store.messages(session_id)}
         yield from (f"lost {text[:20]!r}" for text in acknowledged if text not in stored)
         for session in engine.sessions(limit=10_000):
@@ -117,7 +117,7 @@ def check_read_only(folder: Path) -> Outcome:
 def _try_writing(url: str, tell: Tell) -> None:
     try:
         with opened(url) as engine:
-            session_id = engine.sessions()[-1].id
+            session_id = first_session(engine)
             tell({"read": len(engine.context(session_id).messages)})
             verbs: tuple[Callable[[], object], ...] = (
                 partial(engine.append, session_id, TALK),

@@ -54,25 +54,27 @@ def prepare(url: str) -> str:
         return engine.export(session.id)
 
 
-def _first(engine: ContextEngine) -> str:
-    return engine.sessions()[-1].id
+def first_session(engine: ContextEngine) -> str:
+    """The session that `prepare` made."""
+    sessions = engine.sessions(limit=100_000)
+    return min(sessions, key=lambda session: session.created_at).id
 
 
 UNITS: dict[str, Unit] = {
     "create": lambda engine: engine.create_session("new", system="Be exact.", tools=TOOLS),
-    "append": lambda engine: engine.append(_first(engine), TALK[:6]),
-    "fork": lambda engine: engine.fork(_first(engine), 20),
-    "branch": lambda engine: engine.branch(_first(engine), 21),
-    "compact": lambda engine: engine.compact(_first(engine)),
-    "undo": lambda engine: engine.undo(_first(engine)),
-    "redo": lambda engine: engine.redo(_first(engine)),
+    "append": lambda engine: engine.append(first_session(engine), TALK[:6]),
+    "fork": lambda engine: engine.fork(first_session(engine), 20),
+    "branch": lambda engine: engine.branch(first_session(engine), 21),
+    "compact": lambda engine: engine.compact(first_session(engine)),
+    "undo": lambda engine: engine.undo(first_session(engine)),
+    "redo": lambda engine: engine.redo(first_session(engine)),
     "import of several": lambda engine: engine.import_(TALKS, name="talks.jsonl"),
-    "system prompt": lambda engine: engine.set_system(_first(engine), "Be brief and exact."),
-    "purge": lambda engine: engine.purge(_first(engine)),
+    "system prompt": lambda engine: engine.set_system(first_session(engine), "Be brief and exact."),
+    "purge": lambda engine: engine.purge(first_session(engine)),
 }
 _BEFORE: dict[str, Unit] = {
-    "compact": lambda engine: engine.append(_first(engine), TALK),
-    "redo": lambda engine: engine.undo(_first(engine)),
+    "compact": lambda engine: engine.append(first_session(engine), TALK),
+    "redo": lambda engine: engine.undo(first_session(engine)),
 }
 """What is done before the unit."""
 
