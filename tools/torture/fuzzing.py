@@ -221,7 +221,7 @@ def _other(value: Any, chosen: random.Random) -> Any:
 
 def main(arguments: Sequence[str]) -> None:
     """Fuzzes one target in this process until it crashes or the time is over."""
-    import atheris  # type: ignore[import-not-found, unused-ignore]
+    import atheris
 
     name, corpus, *limits = arguments
     with atheris.instrument_imports(include=["ctxcore"]):

@@ -173,7 +173,8 @@ def _answers() -> Iterator[tuple[str, Answer, str]]:
 
 
 def _usages() -> Iterator[Any]:
-    for odd in (None, 0, -5, 2**70, 1.5, "many", [], {}):
+    odds: tuple[Any, ...] = (None, 0, -5, 2**70, 1.5, "many", [], {})
+    for odd in odds:
         yield {"prompt_tokens": odd, "completion_tokens": odd, "total_tokens": odd}
         yield {"prompt_tokens": 5, "completion_tokens": 1, "prompt_tokens_details": odd}
         yield odd

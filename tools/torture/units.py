@@ -83,7 +83,7 @@ def check_unit(name: str, folder: Path, *, stride: int = 1) -> Outcome:
     """Kills the unit at every `stride`th statement or commit."""
     outcome = Outcome(attack=f"kill at each statement: {name}", unit="kills")
     folder.mkdir(parents=True, exist_ok=True)
-    first, url_of = folder / "first.db", lambda path: f"sqlite:///{path}"
+    first = folder / "first.db"
     [export] = children.answers(lambda: iter([prepare(url_of(first))]))
     unit = UNITS.get(name) or (lambda engine: engine.import_(export, name="export.jsonl"))
     prior = _BEFORE.get(name)
@@ -111,6 +111,11 @@ def check_unit(name: str, folder: Path, *, stride: int = 1) -> Outcome:
         if found != after:
             outcome.problems.append(f"at statement {at}: {found}")
     return outcome
+
+
+def url_of(path: Path) -> str:
+    """The address of a database file."""
+    return f"sqlite:///{path}"
 
 
 def _done(url: str, unit: Unit, *, since: datetime = START + LONG) -> Iterator[Any]:
