@@ -22,7 +22,7 @@ DASHBOARD := $(call with,dashboard) $(call with,local) $(WEIGHTS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations into one environment get into each other's way
-.PHONY: help setup run format lint test check check-all lock bench accept screenshots clean
+.PHONY: help setup run format lint test check check-all lock bench torture accept screenshots clean
 
 help: ## show these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-15s %s\n", $$1, $$2}'
@@ -64,6 +64,9 @@ bench: setup $(call with,bench) ## figures, beside peers where there are some
 	$(BIN)/python -m benchmarks.event_loop
 	$(BIN)/python -m benchmarks.first_paint
 	$(BIN)/python -m benchmarks.fidelity
+
+torture: setup ## kills, writers, faults, full disks, nonsense: what is lost
+	$(BIN)/python -m tools.torture
 
 accept: setup ## thirty turns with the built-in model
 	$(BIN)/pytest -m accept

@@ -72,6 +72,7 @@ def parts(setting: Setting) -> list[Part]:
         _on_python("newest", newest, setting) if newest > oldest else _only_one(oldest),
         _lowest(oldest, setting),
         Part(name="accept", commands=(("make", "accept"),)),
+        Part(name="torture", commands=(("make", "torture"),)),
         Part(
             name="thorough",
             commands=((*own, *PYTEST, "tests/property"),),

@@ -67,6 +67,7 @@ from ctxcore.engine.retention import DueSession, Limits, due_sessions, stored_li
 from ctxcore.engine.rules import RuleCorrections
 from ctxcore.engine.services import CallTarget, EngineServices, RunTool, TurnRequest, to_definitions
 from ctxcore.engine.sources import ImportSource
+from ctxcore.engine.staging import erase_abandoned
 from ctxcore.engine.stories import JOB_KIND as FATES
 from ctxcore.engine.stories import MessageStory, fates_of, fates_work, said_about, story_of
 from ctxcore.engine.tools import original_text
@@ -113,7 +114,6 @@ from ctxcore.tokens.count import counter_for
 Content = str | Mapping[str, object] | Message
 
 KEPT_AFTER_DELETE = timedelta(days=30)  # chosen: time to notice a mistake
-KEPT_WHILE_STAGED = timedelta(hours=1)  # without a write; chosen: far longer than any one takes
 _PATIENCE_SECONDS = 60.0  # for a background compaction; chosen: longer than a summary takes
 
 
@@ -238,10 +238,9 @@ class ContextEngine:
             MessageError: the prompt is no text, or the tools are no list of JSON objects.
         """
         definitions, system = to_definitions(tools), checked_system(system)
-        session = self._services.create_session(title=title, model=model, tools=definitions)
-        if system:
-            self.append(session.id, [text_message("system", system)])
-        return self._store.session(session.id)
+        return self._services.create_session(
+            title=title, model=model, system=system, tools=definitions
+        )
 
     def session(self, session_id: str) -> SessionInfo:
         """The session, if it is the user's or the user is an operator."""
@@ -353,9 +352,9 @@ class ContextEngine:
 
         Returns the ids of the sessions.
         """
-        now = self._services.clock()
-        left = self._store.purge_staged(before=now - KEPT_WHILE_STAGED)
-        return [*left, *self._store.purge_deleted(before=now - KEPT_AFTER_DELETE)]
+        left = erase_abandoned(self._services)
+        before = self._services.clock() - KEPT_AFTER_DELETE
+        return [*left, *self._store.purge_deleted(before=before)]
 
     def due_sessions(
         self, *, everybody: bool = False, instead: tuple[Scope, int | None] | None = None
@@ -1335,12 +1334,12 @@ class ContextEngine:
     ) -> list[SessionInfo]:
         """Imports the conversations of a text (or those at `places`) as sessions of the user.
 
-        Each is seen once it is complete. `on_progress` is called with the messages written so far,
-        and all, of each conversation.
+        They are seen once all are complete, at once. `on_progress` is called with the messages
+        written so far, and all, of each conversation.
 
         Raises:
             FormatError, ImportRefusedError: the text is damaged, or has no format this library
-                reads; nothing of it is kept.
+                reads. After any error nothing of it is kept.
         """
         source = ImportSource.of_text(text, name=name)
         return self._exchange.import_(source, places=places, on_progress=on_progress)
@@ -1360,7 +1359,7 @@ class ContextEngine:
 
         Raises:
             FormatError, ImportRefusedError: the file cannot be read, is damaged, or has no format
-                this library reads; nothing of it is kept.
+                this library reads. After any error nothing of it is kept.
         """
         source = ImportSource.of_file(Path(path))
         return self._exchange.import_(source, places=places, on_progress=on_progress)

@@ -1,14 +1,13 @@
 """Exports sessions to files and imports conversations from them.
 
-A file is parsed and checked completely before the first row is written; a session whose import
-fails is erased again.
+A file is parsed and checked completely before the first row is written. Its conversations are seen
+at once when all are written; nothing is left of an import that fails.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, islice
@@ -17,11 +16,12 @@ from ctxcore.assembly.effects import CompactionEffect
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.triggers import input_size
 from ctxcore.engine.costs import cost_of_calls, with_cost
-from ctxcore.engine.imported import ImportedBefore, imported_before, note_import
+from ctxcore.engine.imported import ImportedBefore, imported_before, note_of
 from ctxcore.engine.native import NativeFile, parse_native, to_call
 from ctxcore.engine.policies import ModelCatalog
 from ctxcore.engine.services import EngineServices
 from ctxcore.engine.sources import ImportSource
+from ctxcore.engine.staging import StagedSessions, erase_abandoned, staged_sessions
 from ctxcore.exports.files import ExportedFile, exported_files
 from ctxcore.exports.native import digest
 from ctxcore.exports.registry import export_form
@@ -143,17 +143,13 @@ class Exchange:
         places: Sequence[int] | None = None,
         on_progress: Progress | None = None,
     ) -> list[SessionInfo]:
-        services = self._services
-        made: dict[int, SessionInfo] = {}
-        try:
-            for place, session in self._imported(source, places, on_progress):
-                made[place] = session
-        finally:  # those before a failure are kept
-            if made:
-                note_import(
-                    services.store, services.user_id, source.digest, made, at=services.clock()
-                )
-        return [made[place] for place in (made if places is None else places)]
+        services, store = self._services, self._services.store
+        erase_abandoned(services)
+        with staged_sessions(services) as staged:
+            made = dict(self._imported(source, staged, places, on_progress))
+            now = services.clock()
+            staged.settings |= note_of(store, services.user_id, source.digest, made, at=now)
+        return [store.session(made[place].id) for place in (made if places is None else places)]
 
     def imported_before(
         self, source: ImportSource, places: Sequence[int] | None
@@ -162,12 +158,16 @@ class Exchange:
         return imported_before(services.store, services.user_id, source.digest, places)
 
     def _imported(
-        self, source: ImportSource, places: Sequence[int] | None, on_progress: Progress | None
+        self,
+        source: ImportSource,
+        staged: StagedSessions,
+        places: Sequence[int] | None,
+        on_progress: Progress | None,
     ) -> Iterator[tuple[int, SessionInfo]]:
         """Writes the conversations one after the other; the file is checked before the first."""
         if source.is_native:
             file = parse_native(source.text, name=source.name)
-            yield 0, self._import_native(file, on_progress)
+            yield 0, self._import_native(file, staged, on_progress)
             return
         found = range(len(_checked(source)))
         wanted = set(found if places is None else [found[place] for place in places])
@@ -175,78 +175,61 @@ class Exchange:
         transcripts = (one for one in streamed if isinstance(one, Transcript))
         for place, transcript in enumerate(transcripts):
             if place in wanted:
-                yield place, self._import_transcript(transcript, on_progress)
+                yield place, self._import_transcript(transcript, staged, on_progress)
 
     def _import_transcript(
-        self, transcript: Transcript, on_progress: Progress | None
+        self, transcript: Transcript, staged: StagedSessions, on_progress: Progress | None
     ) -> SessionInfo:
-        session = self._services.create_session(
+        session = staged.create(
             title=transcript.title,
             model=transcript.model,
             origin=transcript.format,
             tools=transcript.tools,
-            is_staged=True,
         )
-        with self._staged(session):
-            self._append(session, transcript.messages, transcript.times, on_progress)
-            calls = self._recorded_calls(session, transcript)
-            while batch := list(islice(calls, _BATCH)):
-                self._services.store.record_calls(batch)
-            self._record_compactions(session, transcript)
-        return self._services.store.session(session.id)
+        self._append(session, transcript.messages, transcript.times, on_progress)
+        calls = self._recorded_calls(session, transcript)
+        while batch := list(islice(calls, _BATCH)):
+            self._services.store.record_calls(batch)
+        self._record_compactions(session, transcript)
+        return session
 
-    def _import_native(self, file: NativeFile, on_progress: Progress | None) -> SessionInfo:
+    def _import_native(
+        self, file: NativeFile, staged: StagedSessions, on_progress: Progress | None
+    ) -> SessionInfo:
         model, tools = file.head.get("model"), file.head.get("tools")
         listed = tools if isinstance(tools, list) else []
-        session = self._services.create_session(
+        session = staged.create(
             title=str(file.head.get("title", "")),
             model=model if isinstance(model, str) else None,
             origin=str(file.head.get("origin", "import")),
             tools=[tool for tool in listed if isinstance(tool, dict)],
-            is_staged=True,
         )
         store, now = self._services.store, self._services.clock()
-        with self._staged(session):
-            if file.settings:
-                scope = Scope(kind="session", owner=session.id)
-                store.save_policy(scope, file.settings, by=self._services.user_id, at=now)
-            self._append(session, file.messages, file.times, on_progress, file.shorts)
-            if file.goal_seq is not None:
-                store.set_goal(session.id, file.goal_seq)
-            store.set_working_state(session.id, file.working)
-            store.restore_system(session.id, file.changes)
-            for kind, seq in file.marks:
-                store.add_mark(session.id, seq, kind, at=now)
-            for edit, by, at in file.rule_edits:
-                store.add_rule_edit(session.id, edit, by=by or self._services.user_id, at=at or now)
-            store.record_imported_compactions(session.id, file.imported)
-            compactions = self._restore_compactions(session, file)
-            signals = [
-                replace(signal, session_id=session.id, compaction_id=compactions.get(number or 0))
-                for signal, number in file.signals
-            ]
-            store.record_signals(signals)
-            calls = [
-                to_call(raw, call_id=self._services.new_id(), session_id=session.id, at=now)
-                for raw in file.calls
-            ]
-            store.record_calls(calls, texts=file.texts)
-        return store.session(session.id)
-
-    @contextmanager
-    def _staged(self, session: SessionInfo) -> Iterator[None]:
-        """Shows the session once it is written whole, and makes it searchable; else erases it.
-
-        What a killed process leaves is in no list, and erased later.
-        """
-        try:
-            yield
-            self._services.store.publish(session.id)
-        except BaseException:
-            self._services.store.purge(session.id)
-            raise
-        while self._services.store.index_pending(session.id, limit=_BATCH):
-            pass  # in steps, so that an interruption loses nothing
+        if file.settings:
+            scope = Scope(kind="session", owner=session.id)
+            store.save_policy(scope, file.settings, by=self._services.user_id, at=now)
+        self._append(session, file.messages, file.times, on_progress, file.shorts)
+        if file.goal_seq is not None:
+            store.set_goal(session.id, file.goal_seq)
+        store.set_working_state(session.id, file.working)
+        store.restore_system(session.id, file.changes)
+        for kind, seq in file.marks:
+            store.add_mark(session.id, seq, kind, at=now)
+        for edit, by, at in file.rule_edits:
+            store.add_rule_edit(session.id, edit, by=by or self._services.user_id, at=at or now)
+        store.record_imported_compactions(session.id, file.imported)
+        compactions = self._restore_compactions(session, file)
+        signals = [
+            replace(signal, session_id=session.id, compaction_id=compactions.get(number or 0))
+            for signal, number in file.signals
+        ]
+        store.record_signals(signals)
+        calls = [
+            to_call(raw, call_id=self._services.new_id(), session_id=session.id, at=now)
+            for raw in file.calls
+        ]
+        store.record_calls(calls, texts=file.texts)
+        return session
 
     def _append(
         self,

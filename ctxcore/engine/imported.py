@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ctxcore.messages.values import JsonObject
+from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.plain import Plain
 from ctxcore.store.errors import SessionNotFoundError
 from ctxcore.store.protocol import SessionStore
@@ -26,21 +26,21 @@ class ImportedBefore(Plain):
     imported_at: datetime
 
 
-def note_import(
+def note_of(
     store: SessionStore,
     user_id: str,
     digest: str,
     sessions: Mapping[int, SessionInfo],
     *,
     at: datetime,
-) -> None:
-    """Notes the sessions that the conversations of a text became, by their places in it."""
+) -> dict[str, JsonValue]:
+    """The setting that notes what the conversations of a text became, by their places in it."""
     key = note_key(user_id, digest)
     made: JsonObject = {
         str(place): {"session": session.id, "at": at.isoformat()}
         for place, session in sessions.items()
     }
-    store.save_setting(key, {**_noted(store, key), **made})
+    return {key: {**_noted(store, key), **made}}
 
 
 def imported_before(

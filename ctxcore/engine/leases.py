@@ -108,13 +108,21 @@ class Leases:
             raise LeaseTakenError(
                 name=name, owner=other.owner, expires_at=other.expires_at, holder=other.holder
             )
+        try:
+            with self.keeping(owner):
+                yield
+        finally:
+            self._store.release_lease(name, owner)
+
+    @contextmanager
+    def keeping(self, owner: str) -> Iterator[None]:
+        """Renews what `owner` holds while the block runs."""
         block = _Block()
         self.keep(owner, block)
         try:
             yield
         finally:
             self.drop(owner, block)
-            self._store.release_lease(name, owner)
 
     def holder_of(self, name: str) -> LeaseInfo | None:
         """A lease that is valid and whose process has not ended; None if there is none."""

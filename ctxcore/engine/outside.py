@@ -47,12 +47,17 @@ class OutsideCalls:
         self._automatic = automatic
 
     def create_session(
-        self, *, title: str, model: str | None, tools: Sequence[Mapping[str, object]] = ()
+        self,
+        *,
+        title: str,
+        model: str | None,
+        system: str | None = None,
+        tools: Sequence[Mapping[str, object]] = (),
     ) -> SessionInfo:
-        """Creates an empty session for calls of others."""
+        """Creates a session for calls of others."""
         definitions = to_definitions(tools)
         return self._services.create_session(
-            title=title, model=model, origin=PROXY, tools=definitions
+            title=title, model=model, origin=PROXY, system=system, tools=definitions
         )
 
     def open_session(self, session_id: str, *, origin: str) -> SessionInfo:

@@ -27,7 +27,7 @@ from ctxcore.messages.canonical import (
     parse_canonical,
     to_canonical,
 )
-from ctxcore.messages.values import Media, Message, Opaque, Text, text_message
+from ctxcore.messages.values import Media, Message, Opaque, Text
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.values import Reason
@@ -219,10 +219,11 @@ class Relay:
         # Agents send reminders and lists of their own in parts before what a person asked.
         title = title_of([*filter(is_prompt, said), *said], otherwise="")
         session = self._outside.create_session(
-            title=title, model=request.model, tools=request.tools
+            title=title,
+            model=request.model,
+            system=request.system,
+            tools=request.tools,
         )
-        if request.system:
-            self._services.append_to(session, [text_message("system", request.system)])
         return _Place(session, 1 if request.system else 0, 0)
 
     def _note(self, digest: str, session_id: str) -> None:

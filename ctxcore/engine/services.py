@@ -41,7 +41,14 @@ from ctxcore.reasons.storage_problems import AccessCode
 from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
-from ctxcore.store.values import CompactionInfo, Scope, SessionInfo, SessionStamp, UserInfo
+from ctxcore.store.values import (
+    CompactionInfo,
+    Scope,
+    SessionInfo,
+    SessionStamp,
+    Staging,
+    UserInfo,
+)
 from ctxcore.summarizers.protocol import Summarizer
 from ctxcore.tokens.catalog import ModelInfo
 from ctxcore.tokens.count import count_message, count_tools, counter_for
@@ -205,19 +212,23 @@ class EngineServices:
         model: str | None = None,
         origin: str = "chat",
         tools: Sequence[JsonObject] = (),
-        is_staged: bool = False,
+        system: str | None = None,
         session_id: str | None = None,
+        user_id: str | None = None,
+        staging: Staging | None = None,
     ) -> SessionInfo:
-        """Creates an empty session of the user; a staged one is seen once it is published."""
+        """Creates a session, of the engine's user if no other is given, in one write."""
         return self.store.create_session(
             session_id or self.new_id(),
-            user_id=self.user().id,
+            user_id=user_id or self.user().id,
             at=self.clock(),
             title=title,
             model=model,
             origin=origin,
             tools=tools,
-            is_staged=is_staged,
+            messages=[text_message("system", system)] if system else (),
+            counter=counter_for(model or self.default_model) if system else None,
+            staging=staging,
         )
 
     def effective_policy(

@@ -23,6 +23,7 @@ from ctxcore.engine.leases import LEASE
 from ctxcore.engine.proposals import Pending
 from ctxcore.engine.running import RunningTurn
 from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
+from ctxcore.engine.staging import staged_sessions
 from ctxcore.engine.tools import Tools, is_own
 from ctxcore.errors import ContextError
 from ctxcore.gateway.errors import ContextOverflowError
@@ -242,25 +243,26 @@ class Turns:
         """
         view, old = target.view, target.session
         anchors, now = view.anchors(), self._services.clock()
-        new = self._services.store.create_session(
-            self._services.new_id(),
-            user_id=old.user_id,
-            at=now,
-            title=old.title,
-            model=old.model,
-            tools=without_own_tools(target.tools),
-        )
         last = view.get([anchors.last_user] if repeats and anchors.last_user else [])
         system = [row.message for row in view.get(anchors.system)]
-        if system:
-            self._services.append(self._services.call_target(new.id, model=request.model), system)
         own = self._services.store.policy(Scope(kind="session", owner=old.id))
-        if own is not None:
-            scope = Scope(kind="session", owner=new.id)
-            self._services.store.save_policy(
-                scope, own.overrides, by=self._services.user_id, at=now
+        with staged_sessions(self._services) as staged:
+            new = staged.create(
+                title=old.title,
+                model=old.model,
+                origin="chat",
+                tools=without_own_tools(target.tools),
+                user_id=old.user_id,
             )
-        self._services.store.set_working_state(new.id, target.call.working)
+            if system:
+                to = self._services.call_target(new.id, model=request.model)
+                self._services.append(to, system)
+            if own is not None:
+                scope = Scope(kind="session", owner=new.id)
+                self._services.store.save_policy(
+                    scope, own.overrides, by=self._services.user_id, at=now
+                )
+            self._services.store.set_working_state(new.id, target.call.working)
         self._services.journal.record(CONTINUED, {"session_id": new.id}, session_id=old.id)
         yield SessionStarted(session_id=new.id)
         if last:

@@ -141,6 +141,12 @@ def prepare(database: Database, session_id: str, batch: Batch) -> Prepared:
     return _prepare(session, tracker, batch)
 
 
+def write_first(connection: Connection, session_id: str, batch: Batch) -> None:
+    """Adds the first messages of a session that this transaction made."""
+    session = get_session(connection, session_id)
+    write(connection, session, _prepare(session, _read_tracker(connection, session, batch), batch))
+
+
 def write(connection: Connection, session: RowMapping, prepared: Prepared) -> Prepared:
     """Adds a prepared batch to the locked `session`; returns it as it was written.
 

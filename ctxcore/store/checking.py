@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, cast
 
 from sqlalchemy import (
@@ -44,7 +44,7 @@ from ctxcore.store.rows import (
 )
 from ctxcore.store.rule_editing import renew_edits
 from ctxcore.store.searching import Searching
-from ctxcore.store.sessions import Sessions
+from ctxcore.store.sessions import Sessions, is_abandoned
 from ctxcore.store.turns import Turns
 from ctxcore.store.upkeep import MOST_PROBLEMS
 from ctxcore.store.values import Finding
@@ -64,8 +64,6 @@ from ctxcore.tables import (
 )
 
 _STRETCH: Final = 1_000  # chosen: messages read at once
-STAGED_FOR: Final = timedelta(hours=1)
-"""How long nothing was written to an import before it is taken for one that broke off."""
 _DERIVED_PARTS: Final = {
     RecordCode.SYSTEM_MESSAGES: "system_seqs",
     RecordCode.RULE_EDITS: "rule_edits",
@@ -145,7 +143,7 @@ class Checking(Area):
     def _left_over(self, at: datetime) -> Iterator[Finding]:
         """What killed processes left, and index entries of no message."""
         held = select(LEASE.c.owner).where(LEASE.c.expires_at > at)
-        is_left = SESSION.c.staged_at.is_not(None) & (SESSION.c.updated_at < at - STAGED_FOR)
+        is_left = is_abandoned(at)
         with self._database.read() as connection:
             for session_id in connection.execute(select(SESSION.c.id).where(is_left)).scalars():
                 yield _derived(DamageCode.STAGED(), session_id)
@@ -164,7 +162,7 @@ class Checking(Area):
                 yield _derived(DamageCode.INDEX_EXTRA(count=extra))
 
     def _clean(self, at: datetime) -> None:
-        cast("Sessions", self).purge_staged(before=at - STAGED_FOR)
+        cast("Sessions", self).purge_staged(at=at)
         cast("Turns", self).interrupt_stale_turns(at=at)
         cast("Jobs", self).interrupt_stale_jobs(at=at)
         with self._database.write() as connection:

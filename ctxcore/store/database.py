@@ -156,7 +156,7 @@ _IN_SESSION = {  # a session's messages lie between its first and its last in th
     " (SELECT id FROM message WHERE session_id = :session_id AND seq = 1) AND"
     " (SELECT id FROM message WHERE session_id = :session_id AND seq = :last)",
 }
-_PRESENT = "session.user_id = :user_id AND session.deleted_at IS NULL"
+_PRESENT = "session.user_id = :user_id AND session.deleted_at IS NULL AND session.staged_at IS NULL"
 _OF_USER = {
     "columns": "message.id AS id, message.session_id AS session_id, message.seq AS seq,"
     f" (SELECT SUM(session.length) FROM session WHERE {_PRESENT}) AS messages",

@@ -52,6 +52,7 @@ from ctxcore.store.values import (
     SessionStamp,
     SignalCounts,
     SignalInfo,
+    Staging,
     TurnInfo,
     TurnState,
     UserInfo,
@@ -106,15 +107,30 @@ class SessionStore(Protocol):
         tools: Sequence[JsonObject] = (),
         parent_id: str | None = None,
         parent_seq: int | None = None,
-        is_staged: bool = False,
+        messages: Sequence[Message] = (),
+        counter: TokenCounter | None = None,
+        staging: Staging | None = None,
     ) -> SessionInfo:
-        """A new session without messages; a staged one is in no list until it is published."""
+        """A new session with its first `messages`, which `counter` counts, in one write.
 
-    def publish(self, session_id: str) -> None:
-        """Puts a staged session into the lists, all at once."""
+        A staged one is in no list, count or search until it is published; who stages it renews
+        the lease that keeps it.
+        """
 
-    def purge_staged(self, *, before: datetime) -> list[str]:
-        """Erases the staged sessions that nothing was written to since; returns their ids."""
+    def publish(
+        self, staging_id: str, session_ids: Collection[str], *, settings: Mapping[str, JsonValue]
+    ) -> None:
+        """Puts the sessions that were staged together into the lists and saves settings, at once.
+
+        Raises:
+            SessionNotFoundError: one of `session_ids` is no longer staged; nothing is published.
+        """
+
+    def purge_staged(self, *, at: datetime, staging_id: str | None = None) -> list[str]:
+        """Erases staged sessions; returns their ids.
+
+        Those staged under `staging_id`, or, without one, those whose lease has ended.
+        """
 
     def session(self, session_id: str) -> SessionInfo:
         """The session with this id, deleted or not."""

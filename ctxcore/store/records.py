@@ -233,10 +233,7 @@ class Journal(Area):
 
     def save_setting(self, name: str, value: JsonValue) -> None:
         with self._database.write() as connection:
-            lock_name(connection, f"setting:{name}")
-            connection.execute(delete(SETTING).where(SETTING.c.name == name))
-            if value is not None:
-                connection.execute(insert(SETTING), {"name": name, "value": value})
+            write_setting(connection, name, value)
 
     def record_event(
         self, session_id: str | None, kind: str, body: JsonObject, *, at: datetime
@@ -267,6 +264,14 @@ class Journal(Area):
     ) -> list[Event]:
         found = select(EVENT).where(EVENT.c.session_id == session_id, EVENT.c.kind.in_(kinds))
         return self._list(found.order_by(EVENT.c.id.desc()).limit(limit), lambda row: Event(**row))
+
+
+def write_setting(connection: Connection, name: str, value: JsonValue) -> None:
+    """Sets a setting; None removes it."""
+    lock_name(connection, f"setting:{name}")
+    connection.execute(delete(SETTING).where(SETTING.c.name == name))
+    if value is not None:
+        connection.execute(insert(SETTING), {"name": name, "value": value})
 
 
 _SCOPE = (POLICY.c.scope, POLICY.c.owner, POLICY.c.model)

@@ -11,13 +11,14 @@ from ctxcore.tables import SESSION, USER
 
 
 def covered_by(scope: Scope, *, model: ColumnElement[Any]) -> list[ColumnElement[bool]]:
-    """The conditions on sessions, and on the model used, that a scope sets."""
+    """The conditions on sessions, and on the model used, that a scope sets; none is staged."""
+    is_seen = SESSION.c.staged_at.is_(None)
     if scope.kind == "default":
-        return []
+        return [is_seen]
     if scope.kind == "session":
-        return [SESSION.c.id == scope.owner]
+        return [is_seen, SESSION.c.id == scope.owner]
     if scope.kind == "group":
         members = select(USER.c.id).where(USER.c.group == scope.owner)
-        return [SESSION.c.user_id.in_(members)]
-    own = [SESSION.c.user_id == scope.owner]
+        return [is_seen, SESSION.c.user_id.in_(members)]
+    own = [is_seen, SESSION.c.user_id == scope.owner]
     return [*own, model == scope.model] if scope.kind == "user_model" else own

@@ -1,11 +1,12 @@
 """Stores users and sessions.
 
 Deleting hides a session and can be undone; purging erases it, with its words in the search index.
+A staged session is hidden until it is complete; a lease keeps it from being erased meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -24,22 +25,25 @@ from sqlalchemy import (
 )
 
 from ctxcore.assembly.records import Recalls, WorkingState
-from ctxcore.messages.values import JsonObject
-from ctxcore.store.appending import get_session
+from ctxcore.messages.values import JsonObject, JsonValue, Message
+from ctxcore.store.appending import Batch, get_session, write_first
 from ctxcore.store.database import Area, after_purge, index_sql, lock_name
 from ctxcore.store.errors import RecordNotFoundError, SessionNotFoundError
-from ctxcore.store.leases import erase_lease, turn_lease
+from ctxcore.store.leases import erase_lease, take, turn_lease
+from ctxcore.store.records import write_setting
 from ctxcore.store.rows import dump_factor, dump_recalls, dump_working, to_session_info
 from ctxcore.store.values import (
     BRANCH,
     EVERY_SESSION,
     IMPORTED,
     OWN_ORIGINS,
+    Claim,
     SessionConditions,
     SessionFactor,
     SessionFilter,
     SessionInfo,
     SessionStamp,
+    Staging,
     UserInfo,
 )
 from ctxcore.tables import (
@@ -47,6 +51,7 @@ from ctxcore.tables import (
     IMPORTED_COMPACTION,
     JOB,
     JOB_SESSION,
+    LEASE,
     MARK,
     POLICY,
     SESSION,
@@ -55,6 +60,7 @@ from ctxcore.tables import (
     USER,
     Unreadable,
 )
+from ctxcore.tokens.families import TokenCounter
 
 _USER = select(USER).where(USER.c.id == bindparam("user_id"))
 _OF_MARKS = MARK.c.session_id == bindparam("session_id")
@@ -90,6 +96,20 @@ _EMPTY: dict[str, Any] = {
     "rule_edits": None,
     "staged_at": None,
 }
+
+
+_STAGED = "staged:"
+_ITS_LEASE = LEASE.c.name == _STAGED + SESSION.c.id
+
+
+def staging_lease(session_id: str) -> str:
+    """The name of the lease of a staged session."""
+    return f"{_STAGED}{session_id}"
+
+
+def is_staging_lease(name: str) -> bool:
+    """Whether a lease of this name keeps a staged session."""
+    return name.startswith(_STAGED)
 
 
 def insert_session(connection: Connection, row: dict[str, Any]) -> None:
@@ -154,7 +174,9 @@ class Sessions(Area):
         tools: Sequence[JsonObject] = (),
         parent_id: str | None = None,
         parent_seq: int | None = None,
-        is_staged: bool = False,
+        messages: Sequence[Message] = (),
+        counter: TokenCounter | None = None,
+        staging: Staging | None = None,
     ) -> SessionInfo:
         row = {
             "id": session_id,
@@ -167,10 +189,17 @@ class Sessions(Area):
             "parent_seq": parent_seq,
             "created_at": at,
             "updated_at": at,
-            "staged_at": at if is_staged else None,
+            "staged_at": at if staging else None,
         }
         with self._database.write() as connection:
             insert_session(connection, row)
+            if staging is not None:
+                name, until = staging_lease(session_id), staging.lease_until
+                claim = Claim(holder=staging.holder)
+                take(connection, name, staging.id, expires_at=until, at=at, claim=claim)
+            if messages and counter is not None:
+                batch = Batch(messages=messages, counter=counter, at=at)
+                write_first(connection, session_id, batch)
         return self.session(session_id)
 
     def session(self, session_id: str) -> SessionInfo:
@@ -254,12 +283,26 @@ class Sessions(Area):
         touched = {} if at is None else {"updated_at": at}
         self._change(session_id, deleted_at=None, **touched)
 
-    def publish(self, session_id: str) -> None:
-        self._change(session_id, staged_at=None)
+    def publish(
+        self, staging_id: str, session_ids: Collection[str], *, settings: Mapping[str, JsonValue]
+    ) -> None:
+        ids = func.substr(LEASE.c.name, len(_STAGED) + 1)
+        staged = select(ids).where(_staged_as(staging_id))
+        with self._database.write() as connection:
+            if lost := set(session_ids) - set(connection.execute(staged).scalars()):
+                raise SessionNotFoundError(session_id=min(lost))
+            shown = update(SESSION).where(SESSION.c.id.in_(staged))
+            connection.execute(shown, {"staged_at": None})
+            connection.execute(delete(LEASE).where(_staged_as(staging_id)))
+            for name, value in settings.items():
+                write_setting(connection, name, value)
 
-    def purge_staged(self, *, before: datetime) -> list[str]:
-        is_left = SESSION.c.staged_at.is_not(None) & (SESSION.c.updated_at < before)
-        return self._purge_found(select(SESSION.c.id).where(is_left))
+    def purge_staged(self, *, at: datetime, staging_id: str | None = None) -> list[str]:
+        is_left = is_abandoned(at)
+        if staging_id is not None:
+            is_left = exists().where(_ITS_LEASE, LEASE.c.owner == staging_id)
+        found = select(SESSION.c.id).where(SESSION.c.staged_at.is_not(None), is_left)
+        return self._purge_found(found)
 
     def purge(self, session_id: str) -> None:
         self._purge([session_id])
@@ -290,6 +333,17 @@ class Sessions(Area):
             statement = update(SESSION).where(SESSION.c.id == session_id)
             if connection.execute(statement, columns).rowcount == 0:
                 raise SessionNotFoundError(session_id=session_id)
+
+
+def is_abandoned(at: datetime) -> ColumnElement[bool]:
+    """Whether a session was staged and nobody holds its lease any more."""
+    is_held = exists().where(_ITS_LEASE, LEASE.c.expires_at > at)
+    return SESSION.c.staged_at.is_not(None) & ~is_held
+
+
+def _staged_as(staging_id: str) -> ColumnElement[bool]:
+    """Leases of the sessions that were staged together."""
+    return LEASE.c.name.startswith(_STAGED, autoescape=True) & (LEASE.c.owner == staging_id)
 
 
 def _to_user(row: RowMapping) -> UserInfo:
@@ -370,6 +424,7 @@ def _erase(connection: Connection, session_id: str) -> None:
     is_its_own = (POLICY.c.scope == "session") & (POLICY.c.owner == session_id)
     connection.execute(delete(POLICY).where(is_its_own))
     erase_lease(connection, turn_lease(session_id))
+    erase_lease(connection, staging_lease(session_id))
     told = select(JOB_SESSION.c.job_id).where(JOB_SESSION.c.session_id == session_id)
     connection.execute(delete(JOB).where(JOB.c.id.in_(told)))
     connection.execute(delete(SESSION).where(SESSION.c.id == session_id))

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from sqlalchemy import func, select, text
+from sqlalchemy import exists, func, select, text
 
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
@@ -60,7 +60,8 @@ class Upkeep(Area):
             else:
                 found = text("SELECT pg_database_size(current_database())")
                 size = int(connection.execute(found).scalar_one())
-            sessions = connection.execute(select(func.count()).select_from(SESSION)).scalar_one()
+            shown = select(func.count()).select_from(SESSION).where(SESSION.c.staged_at.is_(None))
+            sessions = connection.execute(shown).scalar_one()
         return DatabaseInfo(
             kind=url.get_backend_name(),
             url=url.render_as_string(hide_password=True),
@@ -97,7 +98,8 @@ class Upkeep(Area):
         return self._list(running, to_turn_info)
 
     def failed_calls(self, *, limit: int = 20) -> list[CallInfo]:
-        failed = select(*WITHOUT_RUNS).where(CALL.c.error.is_not(None))
+        is_shown = exists().where(SESSION.c.id == CALL.c.session_id, SESSION.c.staged_at.is_(None))
+        failed = select(*WITHOUT_RUNS).where(CALL.c.error.is_not(None), is_shown)
         newest = failed.order_by(CALL.c.created_at.desc(), CALL.c.id.desc())
         return self._list(newest.limit(limit), load_call)
 

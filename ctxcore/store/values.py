@@ -136,6 +136,17 @@ class SessionInfo(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Staging:
+    """What sessions are staged as: all of them are seen at once, or erased at once."""
+
+    id: str
+    lease_until: datetime
+    """Until then nobody else erases them."""
+    holder: str | None = None
+    """The process that stages them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionStamp(Plain):
     """What changes with everything that a reader of a session would see; little enough to poll."""
 

@@ -51,6 +51,7 @@ from ctxcore.store.values import (
     Scope,
     SessionConditions,
     SignalInfo,
+    Staging,
 )
 from ctxcore.tokens.count import counter_by_id
 
@@ -356,27 +357,58 @@ class TestUsersAndSessions:
     def test_a_staged_session_is_in_no_list_until_it_is_published(
         self, store: SessionStore
     ) -> None:
-        store.create_session("t", user_id="ada", at=NOON, is_staged=True)
-        append(store, user("half"), session_id="t")
+        staging = Staging(id="one import", lease_until=LATER)
+        for session_id in ("t", "u"):
+            store.create_session(session_id, user_id="ada", at=NOON, staging=staging)
+            append(store, user("half"), session_id=session_id)
         listed = [store.list_sessions(listed=every) for every in ("present", "all", "unbranched")]
-        hidden = (listed, store.count_sessions("ada"), store.session_ids())
+        found = store.search("ada", "half")
+        hidden = (listed, store.count_sessions("ada"), store.session_ids(), found)
 
-        store.publish("t")
+        store.publish("one import", ["t", "u"], settings={"noted": True})
 
         assert [[one.id for one in found] for found in hidden[0]] == [["s"]] * 3
-        assert hidden[1:] == (1, ["s"])
-        assert store.session_ids() == ["s", "t"]
-        assert store.purge_staged(before=LATER) == []
+        assert hidden[1:] == (1, ["s"], [])
+        assert store.session_ids() == ["s", "t", "u"]
+        assert {hit.session_id for hit in store.search("ada", "half")} == {"t", "u"}
+        assert store.setting("noted") is True
+        assert store.purge_staged(at=LATER + timedelta(days=1)) == []
 
-    def test_a_staged_session_that_nothing_writes_to_is_erased(self, store: SessionStore) -> None:
-        store.create_session("t", user_id="ada", at=NOON, is_staged=True)
-        store.create_session("u", user_id="ada", at=LATER, is_staged=True)
+    def test_a_staged_session_is_erased_once_its_lease_has_ended(self, store: SessionStore) -> None:
+        for session_id, staging_id in (("t", "killed"), ("u", "at work")):
+            staging = Staging(id=staging_id, lease_until=SOON, holder="here")
+            store.create_session(session_id, user_id="ada", at=NOON, staging=staging)
+        later = LATER + timedelta(hours=1)
+        assert store.renew_leases({"at work"}, holder="here", expires_at=later) == {"at work"}
 
-        assert store.purge_staged(before=SOON) == ["t"]
+        assert store.purge_staged(at=NOON) == []
+        assert store.purge_staged(at=LATER) == ["t"]
 
         with pytest.raises(SessionNotFoundError):
             store.session("t")
         assert store.session("u").id == "u"
+
+    def test_sessions_are_published_together_or_not_at_all(self, store: SessionStore) -> None:
+        staging = Staging(id="one import", lease_until=LATER)
+        for session_id in ("t", "u"):
+            store.create_session(session_id, user_id="ada", at=NOON, staging=staging)
+        store.purge("t")
+
+        with pytest.raises(SessionNotFoundError):
+            store.publish("one import", ["t", "u"], settings={"noted": True})
+
+        assert store.session_ids() == ["s"]
+        assert store.setting("noted") is None
+        assert store.purge_staged(at=NOON, staging_id="one import") == ["u"]
+
+    def test_a_session_is_made_with_its_first_messages(self, store: SessionStore) -> None:
+        first = [text_message("system", "Answer briefly."), user("hello")]
+
+        made = store.create_session("t", user_id="ada", at=NOON, messages=first, counter=WORDS)
+
+        assert made.length == made.indexed_until == 2
+        assert [info.message for info in store.messages("t")] == first
+        assert append(store, user("and then"), session_id="t") == [3]
 
 
 class TestHistories:

@@ -19,7 +19,7 @@ from ctxcore.engine.core import ContextEngine
 from ctxcore.reasons.storage_problems import DamageCode
 from ctxcore.store import open_store
 from ctxcore.store.errors import DatabaseError
-from ctxcore.store.values import Finding
+from ctxcore.store.values import Finding, Staging
 from tests.limits import HANG_SECONDS
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -253,6 +253,8 @@ def test_a_running_lease_and_a_fresh_import_are_no_damage(path: Path) -> None:
     soon = (datetime.now(UTC) + timedelta(hours=1)).strftime("%Y-%m-%d %H:%M:%S.%f")
     damage(path, f"INSERT INTO lease (name, owner, expires_at) VALUES ('sweep', 'x', '{soon}')")
     with closing(open_store(str(path))) as store:
-        store.create_session("new", user_id="local", at=datetime.now(UTC), is_staged=True)
+        now = datetime.now(UTC)
+        staging = Staging(id="import", lease_until=now + timedelta(hours=1))
+        store.create_session("new", user_id="local", at=now, staging=staging)
 
     assert examined(path) == []

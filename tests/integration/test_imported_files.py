@@ -7,6 +7,7 @@ import codecs
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -145,23 +146,26 @@ def test_nothing_of_a_file_that_is_damaged_at_its_end_is_kept(
     assert engine.file_imported_before(path) == {}
 
 
-def test_sessions_before_one_that_cannot_be_written_are_kept_and_noted(
+def test_nothing_is_left_of_an_import_that_cannot_be_written_to_its_end(
     engine: ContextEngine, talks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    publish, left = engine.store.publish, [2]
+    append, left = engine.store.append, [2]
 
-    def failing(session_id: str) -> None:
+    def failing(_: object, *given: Any, **named: Any) -> list[int]:
         left[0] -= 1
         if left[0] < 0:
             raise OSError("the disk is full")
-        publish(session_id)
+        return append(*given, **named)
 
-    monkeypatch.setattr(type(engine.store), "publish", lambda _, own: failing(own))
-    with pytest.raises(OSError, match="full"):
-        engine.import_file(talks)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(engine.store), "append", failing)
+        with pytest.raises(OSError, match="full"):
+            engine.import_file(talks)
 
-    assert len(engine.sessions()) == 2
-    assert [*engine.file_imported_before(talks)] == [0, 1]
+    assert engine.sessions() == []
+    assert engine.purge_expired() == []  # it is erased already
+    assert engine.file_imported_before(talks) == {}
+    assert len(engine.import_file(talks)) == 3
 
 
 def test_a_file_that_is_not_there_is_named(engine: ContextEngine, tmp_path: Path) -> None:
