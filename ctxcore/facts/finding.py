@@ -38,7 +38,7 @@ from ctxcore.facts.reading import (
     statement_key,
 )
 from ctxcore.facts.topics import topic_of
-from ctxcore.facts.values import ClauseChange, Effect, Fact, Kind
+from ctxcore.facts.values import KINDS, ClauseChange, Effect, Fact, Kind
 from ctxcore.messages.canonical import parse_canonical, to_canonical
 from ctxcore.messages.values import Message, Role, ToolCall
 from ctxcore.reasons.foreign import reason_of
@@ -387,7 +387,11 @@ def load_facts(text: str | None, role: Role) -> tuple[Fact, ...] | None:
     if not isinstance(stored, dict) or stored.get("finder") != FINDER:
         return None
     try:
-        return tuple(_to_fact(values, role) for values in stored["facts"])
+        facts = tuple(_to_fact(values, role) for values in stored["facts"])
+        for fact in facts:
+            if fact.kind not in KINDS:
+                raise KeyError(fact.kind)
+        return facts
     except (TypeError, KeyError) as error:
         raise UnreadableError(StoreProblem.NO_FACTS(reason=reason_of(error))) from error
 

@@ -185,6 +185,39 @@ class StoreProblem(Code):
         "{path!r} holds {count:,} sessions; pass --force to replace it, the former one is kept "
         "beside it",
     )
+    NO_DRIVER = (
+        "store.no_driver",
+        "the driver for databases of the kind {kind!r} is not installed; install {package!r}",
+    )
+    UNKNOWN_KIND = (
+        "store.unknown_kind",
+        "databases of the kind {kind!r} are not supported; use a file of SQLite or a postgresql:// "
+        "address",
+    )
+    FOREIGN_TABLES = (
+        "store.foreign_tables",
+        "the database has tables with names of ctxcore that are not its own: {names}; choose "
+        "another database",
+    )
+    LOCKED = (
+        "store.locked",
+        "another program keeps the database locked; nothing was written: try again, or close that "
+        "program",
+    )
+    FULL = "store.full", "the disk is full; nothing was written: make room and try again"
+    READ_ONLY = (
+        "store.read_only",
+        "the database cannot be written: its file, folder or disk is read-only; allow writing or "
+        "choose another database",
+    )
+    NO_DATABASE = (
+        "store.no_database",
+        "the file is not a database; choose another, or restore a backup",
+    )
+    MALFORMED = (
+        "store.malformed",
+        "the file of the database is damaged; look with `ctxcore doctor`, or restore a backup",
+    )
     DAMAGED_VALUE = "store.damaged_value", "a stored value is damaged: {reason}"
     NEWER = (
         "store.newer",

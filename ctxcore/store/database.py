@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from sqlalchemy import (
     URL,
@@ -32,8 +32,9 @@ from sqlalchemy.pool import StaticPool
 
 import ctxcore.migrations
 from ctxcore.migrations import HEAD
-from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.foreign import DatabaseProblem, reason_of
 from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
+from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import CorruptRecordError, DatabaseError, SchemaError
 from ctxcore.store.known_rows import KnownRows
 from ctxcore.store.rule_books import RuleBooks
@@ -47,6 +48,10 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 BUSY_MILLISECONDS = 15_000  # a writer's wait for another; chosen: longer than any write takes
+
+
+_DRIVERS: Final = {"sqlite": "Python with sqlite3", "postgresql": "ctxcore-window[postgres]"}
+"""The kinds of databases that are supported, each with what has its driver."""
 
 
 def make_engines(url: URL) -> tuple[Engine, Engine]:
@@ -280,7 +285,7 @@ class Database:
     def __init__(self, url: str) -> None:
         with _explained():
             self.url = parsed = make_url(url)
-            self._writer, self._reader = make_engines(parsed)
+            self._writer, self._reader = _engines_of(parsed)
         self.rule_books, self.known_rows = RuleBooks(), KnownRows()
         self._is_closed = False
         lock = Lock()
@@ -293,6 +298,8 @@ class Database:
                 revision = revision_of(connection)
             if revision != HEAD:
                 with self.write() as connection:
+                    if revision is None and revision_of(connection) is None:
+                        _check_own(connection)
                     upgrade(connection)
         except BaseException:
             self.close()
@@ -334,17 +341,54 @@ class Database:
             raise DatabaseError(problem=StoreProblem.CLOSED())
 
 
+# What SQLite says, with what to do about it.
+_ADVISED: Final[Mapping[str, Callable[[], Reason]]] = {
+    DatabaseProblem.LOCKED: StoreProblem.LOCKED,
+    DatabaseProblem.FULL: StoreProblem.FULL,
+    DatabaseProblem.READONLY: StoreProblem.READ_ONLY,
+    DatabaseProblem.NO_DATABASE: StoreProblem.NO_DATABASE,
+    DatabaseProblem.MALFORMED: StoreProblem.MALFORMED,
+}
+
+
+def _engines_of(url: URL) -> tuple[Engine, Engine]:
+    """The engines for `url`.
+
+    Raises:
+        DatabaseError: its kind is none that is supported, or its driver is not installed.
+    """
+    kind = url.get_backend_name()
+    if kind not in _DRIVERS:
+        raise DatabaseError(problem=StoreProblem.UNKNOWN_KIND(kind=kind))
+    try:
+        return make_engines(url)
+    except ImportError as error:
+        problem = StoreProblem.NO_DRIVER(kind=kind, package=_DRIVERS[kind])
+        raise DatabaseError(problem=problem) from error
+
+
+def _check_own(connection: Connection) -> None:
+    """Refuses a database without a revision that has tables of our names.
+
+    Raises:
+        DatabaseError: it has.
+    """
+    found = sorted(Row.metadata.tables.keys() & set(inspect(connection).get_table_names()))
+    if found:
+        raise DatabaseError(problem=StoreProblem.FOREIGN_TABLES(names=", ".join(found)))
+
+
 @contextmanager
 def _explained() -> Iterator[None]:
     """Turns the driver's errors into the library's."""
     try:
         yield
     except SQLAlchemyError as error:
-        cause = getattr(error, "orig", None) or error
-        raise DatabaseError(problem=reason_of(cause)) from error
-    except (OSError, ImportError) as error:  # no such folder; no driver
+        cause = reason_of(getattr(error, "orig", None) or error)
+        raise DatabaseError(problem=_ADVISED.get(cause.code, lambda: cause)()) from error
+    except OSError as error:  # no such folder
         raise DatabaseError(problem=reason_of(error)) from error
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise DatabaseError(problem=StoreProblem.DAMAGED_VALUE(reason=reason_of(error))) from error
 
 

@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 
 from ctxcore.cli import app
 from ctxcore.engine.core import ContextEngine
-from ctxcore.reasons.storage_problems import DamageCode
+from ctxcore.reasons.storage_problems import DamageCode, StoreProblem
+from ctxcore.reasons.values import Reason
 from ctxcore.store import open_store
 from ctxcore.store.errors import DatabaseError
 from ctxcore.store.values import Finding, Staging
@@ -258,3 +259,37 @@ def test_a_running_lease_and_a_fresh_import_are_no_damage(path: Path) -> None:
         store.create_session("new", user_id="local", at=now, staging=staging)
 
     assert examined(path) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("mysql://localhost/x", StoreProblem.UNKNOWN_KIND(kind="mysql")),
+        ("{folder}/letter", StoreProblem.NO_DATABASE()),
+        ("{folder}/foreign", StoreProblem.FOREIGN_TABLES(names="message, session")),
+    ],
+)
+def test_what_cannot_be_opened_is_told_as_what_it_is(
+    url: str, told: Reason, tmp_path: Path
+) -> None:
+    (tmp_path / "letter").write_text("Dear Ada, " * 99)
+    with closing(sqlite3.connect(tmp_path / "foreign")) as foreign, foreign:
+        foreign.executescript("CREATE TABLE session (a); CREATE TABLE message (b)")
+
+    with pytest.raises(DatabaseError) as raised:
+        open_store(url.format(folder=f"sqlite:///{tmp_path}"))
+
+    assert raised.value.problem == told
+    assert (tmp_path / "letter").read_text() == "Dear Ada, " * 99
+
+
+def test_a_missing_driver_is_told_with_the_package_that_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+
+    with pytest.raises(DatabaseError) as raised:
+        open_store("postgresql://localhost/x")
+
+    package = "ctxcore-window[postgres]"
+    assert raised.value.problem == StoreProblem.NO_DRIVER(kind="postgresql", package=package)

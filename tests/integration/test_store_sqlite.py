@@ -477,14 +477,14 @@ class TestRevisions:
 
     def test_a_failed_upgrade_leaves_the_file_as_it_was(self, path: Path) -> None:
         with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("CREATE TABLE turn (id TEXT)")  # in the way of the first revision
+            connection.execute("CREATE TABLE message_index (id TEXT)")  # in the way of a revision
 
         with pytest.raises(DatabaseError, match="already exists"):
             open_store(str(path))
 
         with closing(sqlite3.connect(path)) as connection:
             names = connection.execute("SELECT name FROM sqlite_master").fetchall()
-        assert names == [("turn",)]
+        assert names == [("message_index",)]
 
     def test_alembic_stays_out_while_the_file_is_current(
         self, store: SessionStore, path: Path
