@@ -1,32 +1,32 @@
-"""Reasons that are damaged where they are stored: told as damaged, by the error for it."""
+"""Reasons that are damaged where they are stored: their rows are left out and told as damaged."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from ctxcore.store.errors import CorruptRecordError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.sql import open_store
 
 BEFORE = Path(__file__).parent / "legacy" / "before_reason_codes.sql"
 
 
-def read_turns(store: SessionStore, session_id: str) -> object:
-    return store.turns(session_id)
+def read_turns(store: SessionStore, session_id: str) -> set[str]:
+    return {turn.id for turn in store.turns(session_id)}
 
 
-def read_calls(store: SessionStore, session_id: str) -> object:
-    return store.calls(session_id)
+def read_calls(store: SessionStore, session_id: str) -> set[str]:
+    return {call.id for call in store.calls(session_id)}
 
 
-def read_runs(store: SessionStore, session_id: str) -> object:
+def read_runs(store: SessionStore, session_id: str) -> set[str]:
     calls = store.calls(session_id, with_runs=False)
-    return store.runs(session_id, [call.id for call in calls])
+    return set(store.runs(session_id, [call.id for call in calls]))
 
 
 @pytest.mark.parametrize(
@@ -40,25 +40,30 @@ def read_runs(store: SessionStore, session_id: str) -> object:
         ("call", "runs", "[3]", read_runs),
     ],
 )
-def test_a_damaged_reason_is_told_with_its_session(
+def test_a_row_with_a_damaged_reason_is_left_out_and_told(
     tmp_path: Path,
     table: str,
     column: str,
     value: str,
-    read: Callable[[SessionStore, str], object],
+    read: Callable[[SessionStore, str], set[str]],
 ) -> None:
     path = tmp_path / "damaged.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(BEFORE.read_text(encoding="utf-8"))
-    with closing(open_store(str(path))):
-        pass
+    with closing(open_store(str(path))) as store:
+        before = {one.id: read(store, one.id) for one in store.list_sessions(listed="all")}
+        told_before = [*store.check_all(at=datetime.now(UTC))]
     with closing(sqlite3.connect(path)) as connection, connection:
         query = f"SELECT id, session_id FROM {table} ORDER BY id LIMIT 1"
         row, session_id = connection.execute(query).fetchone()
         connection.execute(f"UPDATE {table} SET {column} = ? WHERE id = ?", (value, row))
+
     with closing(open_store(str(path))) as store:
-        with pytest.raises(CorruptRecordError, match=session_id):
-            read(store, session_id)
-        for other in store.list_sessions(listed="all"):
-            if other.id != session_id:
-                read(store, other.id)
+        after = {one.id: read(store, one.id) for one in store.list_sessions(listed="all")}
+        told = [*store.check_all(at=datetime.now(UTC))]
+
+    assert row in before[session_id]
+    assert after == {**before, session_id: before[session_id] - {row}}
+    [found] = [finding for finding in told if finding not in told_before]
+    assert found.session_id == session_id
+    assert not found.is_repairable

@@ -45,10 +45,19 @@ attacks = {
 print(json.dumps(asdict(attacks[name]())))
 """
 NAMES = [
-    "append", "streaming turn", "compaction", "undo and redo", "import", "create, fork, branch",
-    "migration", "create", "fork, each", "branch, each", "undo, each", "redo, each",
-    "import, each", "native import, each", "writers", "disk full", "read-only",
-]  # fmt: skip
+    *("append", "streaming turn", "compaction", "undo and redo", "import", "create, fork, branch"),
+    *("migration", "create", "import, each", "writers", "disk full", "read-only"),
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in (
+            "fork, each",
+            "branch, each",
+            "undo, each",
+            "redo, each",
+            "native import, each",
+        )
+    ),
+]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are forked")
