@@ -16,6 +16,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from ctxcore.assembly.verdicts import Run
 from ctxcore.csv_text import to_csv
 from ctxcore.errors import ContextError
+from ctxcore.reasons.values import Reason
 from dashboard.addresses import place_link
 from dashboard.safe_markdown import marked_text, plain_label, with_line_breaks
 from dashboard.shown_texts import show_text
@@ -45,6 +46,7 @@ LONG_TEXT_PIXELS = 260  # chosen; a wider column would push others out of sight
 
 MOST_UNSUPPORTED_CHARS = 300  # chosen: about three lines; all of it is marked in the text
 SHOWN_RUNS = 5_000  # chosen: drawn without delay, since browsers draw only visible rows
+SHOWN_DAMAGE = 5  # chosen: the first ones tell enough
 Figure: TypeAlias = dict[str, object]
 CONFIG = {"displayModeBar": False, "displaylogo": False}
 
@@ -58,6 +60,14 @@ def chart(figure: Figure, rows: Sequence[Row], *, key: str, alt: str, csv_name: 
         plain_table(rows, alt=alt)
         if csv_name:
             csv_button(rows, key=f"{key}_csv", name=csv_name)
+
+
+def show_damage(damage: Sequence[Reason], key: str) -> None:
+    """Warns that parts of sessions cannot be read, in the words of the text `key`."""
+    if damage:
+        first = "; ".join(reason_text(reason) for reason in damage[:SHOWN_DAMAGE])
+        text = t(key, count=f"{len(damage):,}", first=first)
+        st.warning(plain_label(text, max_chars=500), icon=":material/healing:")
 
 
 def csv_button(rows: Sequence[Row] | Callable[[], Sequence[Row]], *, key: str, name: str) -> None:

@@ -33,7 +33,14 @@ from dashboard.safe_markdown import plain_label
 from dashboard.selection import session_title
 from dashboard.services import database_url, engine
 from dashboard.texts import t
-from dashboard.widgets import Row, plain_table, report_errors, show_problem, verdict_table
+from dashboard.widgets import (
+    Row,
+    plain_table,
+    report_errors,
+    show_damage,
+    show_problem,
+    verdict_table,
+)
 from dashboard.window_panel import trigger_level, window_panel
 from dashboard.wording import reason_text
 
@@ -60,6 +67,7 @@ def _next_call(session: SessionInfo) -> None:
     with st.spinner(t("context.working")):
         target = engine().call_target(session.id)
         context = build_context(target.view, target.call, target.record)
+    show_damage(context.notices, "context.damage")
     window_panel(context, trigger_level(target))
     _verdicts(session, context)
     show_rules(target, context)

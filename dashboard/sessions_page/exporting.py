@@ -20,10 +20,10 @@ from dashboard.sessions_page.filtering import Wanted
 from dashboard.sessions_page.listing import all_listed
 from dashboard.texts import has_text, t
 from dashboard.thread_jobs import Job, Progress
-from dashboard.wording import error_text, reason_text
+from dashboard.widgets import show_damage
+from dashboard.wording import error_text
 
 _JOB = "sessions_export_job"
-_SHOWN_DAMAGE = 5  # chosen: the first ones tell enough
 
 
 class Export(NamedTuple):
@@ -32,15 +32,6 @@ class Export(NamedTuple):
     data: bytes
     damage: tuple[Reason, ...]
     """What of the sessions cannot be read, and is not in it."""
-
-
-def show_damage(damage: Sequence[Reason]) -> None:
-    """Tells what of sessions is damaged, and so is missing from their export."""
-    if not damage:
-        return
-    first = "; ".join(reason_text(reason) for reason in damage[:_SHOWN_DAMAGE])
-    text = t("sessions.export.damage", count=f"{len(damage):,}", first=first)
-    st.warning(plain_label(text, max_chars=500), icon=":material/healing:")
 
 
 def show_export(wanted: Wanted, total: int) -> None:
@@ -76,7 +67,7 @@ def _follow(job: Job[Export]) -> None:
         if job.error is not None:
             st.error(plain_label(error_text(job.error), max_chars=500), icon=":material/error:")
         if job.result is not None:
-            show_damage(job.result.damage)
+            show_damage(job.result.damage, "sessions.export.damage")
             st.download_button(
                 t("sessions.export.zip", size=f"{len(job.result.data) / 1_000_000:.1f}"),
                 data=job.result.data,

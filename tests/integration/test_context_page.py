@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,24 @@ def opened(app: Dashboard, session: SessionInfo, language: Language = "en") -> A
     app.at.query_params["session"] = session.id
     app.run()
     return app.go("context")
+
+
+@pytest.mark.parametrize("language", languages())
+def test_a_damaged_message_is_told_and_the_rest_is_shown(
+    app: Dashboard, tmp_path: Path, language: Language
+) -> None:
+    session = with_output(app)
+    with closing(sqlite3.connect(tmp_path / "test.db")) as database, database:
+        damaged = "UPDATE message SET body = '{' WHERE session_id = ? AND seq = 1"
+        database.execute(damaged, (session.id,))
+
+    page = opened(app, session, language)
+
+    [warning] = page.warning
+    start = translate("context.damage", language, count="1", first="")
+    assert warning.value.replace("\\", "").startswith(start)
+    assert not page.exception
+    assert page.dataframe
 
 
 def with_panes(app: Dashboard) -> Any:
