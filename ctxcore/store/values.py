@@ -136,7 +136,7 @@ class SessionInfo(Plain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Staging:
+class Staging(Plain):
     """What sessions are staged as: all of them are seen at once, or erased at once."""
 
     id: str
