@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, event, inspect
 
 from ctxcore.migrations import HEAD
 from ctxcore.store import database
@@ -25,7 +25,7 @@ def repeated_migration() -> Iterator[None]:
     known: list[Statement] = []
 
     def upgrade(connection: Connection, *, to: str = HEAD) -> None:
-        is_new = connection.dialect.name == "sqlite" and database.revision_of(connection) is None
+        is_new = connection.dialect.name == "sqlite" and not inspect(connection).get_table_names()
         if not is_new or to != HEAD:
             migrate(connection, to=to)
         elif known:

@@ -243,11 +243,14 @@ def upgrade(connection: Connection, *, to: str = HEAD) -> None:
 
     Raises:
         SchemaError: the database is newer than this library.
+        DatabaseError: it has no revision, but tables of our names.
     """
     lock_name(connection, "ctxcore schema")
     revision = revision_of(connection)
     if revision == to:  # another process has just done it
         return
+    if revision is None:
+        _check_own(connection)
 
     from alembic import command  # 0.7 s
     from alembic.util import CommandError
@@ -298,8 +301,6 @@ class Database:
                 revision = revision_of(connection)
             if revision != HEAD:
                 with self.write() as connection:
-                    if revision is None and revision_of(connection) is None:
-                        _check_own(connection)
                     upgrade(connection)
         except BaseException:
             self.close()
