@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import _lru_cache_wrapper
 from types import FrameType
 from typing import Final, TypeVar
 
 from ctxcore.tokens import exact
+from tests.hostile_texts import make_prose
 
 CLOCK_SECONDS: Final = 0.05  # some clocks of processor time move by 4 ms
 LEAST_SECONDS: Final = 0.004  # of prose; chosen: what takes less is measured too roughly
@@ -73,6 +74,31 @@ def times_prose(work: Callable[[str], object], text: str, prose: str, *, most: f
         taken = processor_seconds(work, text, runs=1)
         best = min(best, taken / max(LEAST_SECONDS, plain))
     return best
+
+
+def slow_texts(
+    work: Callable[[str], object],
+    texts: Mapping[str, Callable[[int], str]],
+    chars: int,
+    *,
+    most: float,
+) -> dict[str, float]:
+    """The `texts` of `chars` characters that take over `most` times as long as prose."""
+    prose = make_prose(chars)
+    taken = {name: times_prose(work, make(chars), prose, most=most) for name, make in texts.items()}
+    return {name: times for name, times in taken.items() if times > most}
+
+
+def superlinear_texts(
+    work: Callable[[str], object],
+    texts: Mapping[str, Callable[[int], str]],
+    chars: int,
+    *,
+    most: float,
+) -> dict[str, float]:
+    """The `texts` whose work grows up to `chars` characters with an exponent of over `most`."""
+    grown = {name: least_growth(work, make, chars, most=most) for name, make in texts.items()}
+    return {name: exponent for name, exponent in grown.items() if exponent > most}
 
 
 def least_growth(

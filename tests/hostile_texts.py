@@ -9,7 +9,7 @@ import base64
 import json
 import random
 from collections.abc import Callable, Mapping
-from itertools import permutations
+from itertools import combinations
 from typing import Final
 
 Maker = Callable[[int], str]
@@ -82,7 +82,8 @@ def _words(chars: int) -> str:
     return "".join(random.Random(1).choices(_LETTERS, k=chars))
 
 
-def _prose(chars: int) -> str:
+def make_prose(chars: int) -> str:
+    """Words of two to nine letters."""
     chosen = random.Random(2)
     words = ("".join(chosen.choices(_LETTERS, k=chosen.randint(2, 9))) for _ in range(chars // 5))
     return " ".join(words)[:chars]
@@ -115,7 +116,7 @@ def _strings(chars: int) -> str:
 
 
 def _long_string(chars: int) -> str:
-    return json.dumps({"log": _prose(chars)})
+    return json.dumps({"log": make_prose(chars)})
 
 
 def _json_in_json(chars: int) -> str:
@@ -187,7 +188,7 @@ def _log(chars: int) -> str:
 
 
 def _long_lines(chars: int) -> str:
-    return "\n".join([_prose(chars // 4)] * 4)
+    return "\n".join([make_prose(chars // 4)] * 4)
 
 
 def _short_lines(chars: int) -> str:
@@ -200,7 +201,7 @@ def _listing(chars: int) -> str:
 
 def _opened_at_the_start(chars: int) -> str:
     """A quote, a fence and a tag that never end."""
-    return f'"```\n<note>{_prose(chars)}'
+    return f'"```\n<note>{make_prose(chars)}'
 
 
 def _one_word_of_parts(chars: int) -> str:
@@ -215,7 +216,7 @@ def _increasing(chars: int) -> str:
 TEXTS: Final[Mapping[str, Maker]] = {
     **{name: _repeated(unit) for name, unit in _UNITS.items()},
     "letters at random": _words,
-    "prose": _prose,
+    "prose": make_prose,
     "base64": _base64,
     "a dump": _hexadecimal,
     "records": _records,
@@ -251,6 +252,6 @@ _SIGNS: Final = "!`[](){}<>*_~$:|\\\"'#@\n"
 
 PAIRS: Final[Mapping[str, Maker]] = {
     f"{first!r} and {second!r}": _repeated(first + second)
-    for first, second in permutations(_SIGNS, 2)
+    for first, second in combinations(_SIGNS, 2)
 }
-"""Signs of markup, quotes and brackets, each beside each other one."""
+"""Signs of markup, quotes and brackets, each in turn with each other one."""

@@ -13,7 +13,7 @@ from ctxcore.facts.finding import find_facts
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import JsonObject
 from ctxcore.text.sentences import split_sentences
-from tests.effort import least_growth, times_prose
+from tests.effort import slow_texts, superlinear_texts
 from tests.hostile_texts import PAIRS, TEXTS
 
 MODEL: Final = "gpt-4o"
@@ -54,22 +54,16 @@ def test_there_are_over_a_hundred_of_the_length_that_was_asked_for() -> None:
 
 @pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
 def test_no_text_takes_many_times_the_work_of_prose(work: Callable[[str], object]) -> None:
-    prose = TEXTS["prose"](CHARS)
-    slow = {
-        name: times
-        for name, make in TEXTS.items()
-        if (times := times_prose(work, make(CHARS), prose, most=MOST_TIMES_PROSE))
-        > MOST_TIMES_PROSE
-    }
-    assert not slow
+    assert not slow_texts(work, TEXTS, CHARS, most=MOST_TIMES_PROSE)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WORKS)
-def test_work_grows_as_texts_do(name: str) -> None:
-    superlinear = {
-        text: grown
-        for text, make in {**TEXTS, **PAIRS}.items()
-        if (grown := least_growth(WORKS[name], make, 160_000, most=MOST_GROWTH)) > MOST_GROWTH
-    }
-    assert not superlinear
+@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
+def test_no_two_signs_in_turn_do(work: Callable[[str], object]) -> None:
+    assert not slow_texts(work, PAIRS, CHARS, most=MOST_TIMES_PROSE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
+def test_work_grows_as_texts_do(work: Callable[[str], object]) -> None:
+    assert not superlinear_texts(work, TEXTS, 160_000, most=MOST_GROWTH)

@@ -11,7 +11,7 @@ import pytest
 from dashboard.context_page.marking import mark_missing
 from dashboard.nesting import is_beyond_browsers
 from dashboard.safe_markdown import marked_text, plain_label, safe_markdown, with_line_breaks
-from tests.effort import least_growth, times_prose
+from tests.effort import slow_texts, superlinear_texts
 from tests.hostile_texts import PAIRS, TEXTS
 
 CHARS: Final = 16_000
@@ -32,22 +32,16 @@ OTHERS: Final[Mapping[str, Callable[[str], object]]] = {
 
 @pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
 def test_no_message_takes_many_times_the_work_of_prose(work: Callable[[str], object]) -> None:
-    prose = TEXTS["prose"](CHARS)
-    slow = {
-        name: times
-        for name, make in TEXTS.items()
-        if (times := times_prose(work, make(CHARS), prose, most=MOST_TIMES_PROSE))
-        > MOST_TIMES_PROSE
-    }
-    assert not slow
+    assert not slow_texts(work, TEXTS, CHARS, most=MOST_TIMES_PROSE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
+def test_no_two_signs_in_turn_do(work: Callable[[str], object]) -> None:
+    assert not slow_texts(work, PAIRS, CHARS, most=MOST_TIMES_PROSE)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("work", [*WORKS.values(), *OTHERS.values()], ids=[*WORKS, *OTHERS])
 def test_work_grows_as_messages_do(work: Callable[[str], object]) -> None:
-    superlinear = {
-        text: grown
-        for text, make in {**TEXTS, **PAIRS}.items()
-        if (grown := least_growth(work, make, 320_000, most=MOST_GROWTH)) > MOST_GROWTH
-    }
-    assert not superlinear
+    assert not superlinear_texts(work, TEXTS, 320_000, most=MOST_GROWTH)
