@@ -37,7 +37,7 @@ test: setup ## all tests
 check: lint test ## everything that a change must pass
 
 check-all: setup $(call with,postgres) $(BIN)/uv ## check, the wheel, other Pythons, the lowest versions, thorough tests: an hour
-	$(BIN)/python -m tools.check_all --extras $(LOCKED)
+	$(BIN)/python -m tools.check_all --extras $(LOCKED) $(if $(ONLY),--only $(ONLY))
 
 setup: $(call with,dev) $(DASHBOARD) ## the virtual environment with all tools and the dashboard
 

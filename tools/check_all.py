@@ -1,6 +1,7 @@
 """Checks more than `make check` does and takes longer: what people install, on what they run it.
 
-Run it as `make check-all`. Each part has a log; the first one that fails ends it.
+Run it as `make check-all`, or with `ONLY="slow torture"` for some parts. Each part has a log; the
+first one that fails ends it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ PYTEST: Command = ("-m", "pytest", "-n", "auto", "-p", "no:cacheprovider")
 PYTEST_PACKAGES = ("hypothesis", "pytest", "pytest-randomly", "pytest-xdist")
 # The rest needs a browser, or asks the same of every version.
 ON_OTHERS: Command = (*PYTEST, "tests/unit", "tests/integration")
+
+
+class UnknownPartError(ValueError):
+    """A name that no part has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +86,18 @@ def parts(setting: Setting) -> list[Part]:
         _proxy(setting),
         _postgres(setting),
     ]
+
+
+def chosen_parts(all_parts: Sequence[Part], names: Sequence[str] | None) -> list[Part]:
+    """The parts with these names, in their own order; all with None.
+
+    Raises:
+        UnknownPartError: there is no part of a name.
+    """
+    known = [part.name for part in all_parts]
+    if unknown := sorted({*(names or ())} - {*known}):
+        raise UnknownPartError(f"no part is named {', '.join(unknown)}; known: {', '.join(known)}")
+    return [part for part in all_parts if names is None or part.name in names]
 
 
 def _on_python(which: str, version: Version, setting: Setting) -> Part:
@@ -215,6 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the parts up to the first that fails; what the process returns."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--extras", nargs="+", required=True, help="what is tested with")
+    parser.add_argument("--only", nargs="+", metavar="PART", help="parts by name; else all")
     options = parser.parse_args(arguments)
     LOGS.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="check-all-") as folder:
@@ -226,7 +244,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             folder=Path(folder),
             has_postgres=bool(os.environ.get(POSTGRES_VARIABLE)),
         )
-        return 0 if all(map(_run, parts(setting))) else 1
+        all_parts = parts(setting)
+        try:
+            return 0 if all(map(_run, chosen_parts(all_parts, options.only))) else 1
+        except UnknownPartError as error:
+            parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,17 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tools.check_all import Part, Setting, Version, find_pythons, parts
+import pytest
+
+from tools.check_all import (
+    Part,
+    Setting,
+    UnknownPartError,
+    Version,
+    chosen_parts,
+    find_pythons,
+    parts,
+)
 
 OWN = sys.version_info[:2]
 
@@ -55,6 +65,18 @@ def test_the_lowest_versions_are_those_of_the_oldest_python() -> None:
 def test_without_a_database_the_reason_is_told() -> None:
     assert "CTXCORE_TEST_POSTGRES_URL" in named("postgres", setting((3, 11))).skipped
     assert named("postgres", setting((3, 11), has_postgres=True)).commands
+
+
+def test_parts_are_chosen_by_name_and_keep_their_order() -> None:
+    all_parts = parts(setting((3, 11)))
+
+    assert [part.name for part in chosen_parts(all_parts, ["torture", "slow"])] == [
+        "slow",
+        "torture",
+    ]
+    assert chosen_parts(all_parts, None) == all_parts
+    with pytest.raises(UnknownPartError, match="no part is named fast; known: check, slow"):
+        chosen_parts(all_parts, ["fast"])
 
 
 def test_the_proxy_has_an_environment_of_its_own() -> None:
