@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
 from operator import itemgetter
@@ -115,7 +115,9 @@ def _marked_lines(original: str, elided: Iterable[Elision]) -> Iterator[tuple[bo
 class _Walk:
     """Writes JSON one value per line; addresses a value by its path and by its column."""
 
-    def __init__(self, elided: Iterable[Elision]) -> None:
+    def __init__(self, elided: Collection[Elision]) -> None:
+        self._beginnings = {part.path[:end] for part in elided for end in range(len(part.path) + 1)}
+        """Of what is left out: a path that is none of them leads to nothing that is."""
         self._whole = {
             part.path
             for part in elided
@@ -128,7 +130,8 @@ class _Walk:
 
     def lines(self, value: JsonValue) -> Iterator[tuple[bool, str]]:
         """Every line with whether it is gone."""
-        return self._lines(value, ("",), "", "", 0, is_gone="" in self._whole)
+        paths = self._leading(("",))
+        return self._lines(value, paths, "", "", 0, is_gone="" in self._whole)
 
     def _lines(
         self,
@@ -151,7 +154,7 @@ class _Walk:
         yield is_gone, f"{pad}{head}{opening}"
         last = len(value) - 1
         for at, (key, member) in enumerate(_members(value)):
-            inner = _inner(paths, key, at)
+            inner = self._leading(_inner(paths, key, at))
             is_out = (
                 is_gone or self._is_out(paths, at) or any(path in self._whole for path in inner)
             )
@@ -159,6 +162,9 @@ class _Walk:
             comma = "," if at < last else ""
             yield from self._lines(member, inner, name, comma, depth + 1, is_gone=is_out)
         yield is_gone, f"{pad}{closing}{end}"
+
+    def _leading(self, paths: Iterable[str]) -> tuple[str, ...]:
+        return tuple(path for path in paths if path in self._beginnings)
 
     def _is_out(self, paths: tuple[str, ...], at: int) -> bool:
         ranges = (span for path in paths for span in self._ranges.get(path, ()))
