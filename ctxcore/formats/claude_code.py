@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ctxcore.formats.claude_assembly import assemble
 from ctxcore.formats.claude_entries import Entry, Log, is_message, parse_log
@@ -80,8 +81,10 @@ def _is_claude_code(records: Records) -> bool:
 def _read(records: Records) -> Iterator[Transcript | Problem]:
     log = parse_log(_session_records(records))
     yield from log.problems
-    for agent, entries in _by_agent(log.entries).items():
-        transcript = _transcript(agent, entries, log, records)
+    groups = _by_agent(log.entries)
+    log = replace(log, entries=())  # of a long session they are most of what is held
+    for agent in list(groups):
+        transcript = _transcript(agent, groups.pop(agent), log, records)
         if len(transcript.messages):
             yield transcript
 
