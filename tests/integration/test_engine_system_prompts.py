@@ -235,7 +235,7 @@ class Brief:
         )
 
 
-@pytest.mark.parametrize("change", ["set_system", "chat"])
+@pytest.mark.parametrize("change", ["set_system", pytest.param("chat", marks=pytest.mark.slow)])
 def test_200_turns_with_a_changing_prompt_stay_flat(change: str) -> None:
     with engine_with(window=1_200) as (scripted, model):
         engine = ContextEngine(scripted.store, gateway=Brief(), model=model.model, clock=Clock())

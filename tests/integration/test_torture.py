@@ -45,11 +45,12 @@ attacks = {
 print(json.dumps(asdict(attacks[name]())))
 """
 NAMES = [
-    *("append", "streaming turn", "import", "migration", "create", "read-only"),
+    *("append", "streaming turn", "import", "read-only"),
     *(
         pytest.param(name, marks=pytest.mark.slow)
         for name in (
-            *("compaction", "undo and redo", "create, fork, branch", "writers", "disk full"),
+            *("compaction", "undo and redo", "create", "create, fork, branch", "migration"),
+            *("writers", "disk full"),
             *("fork, each", "branch, each", "undo, each", "redo, each"),
             *("import, each", "native import, each"),
         )

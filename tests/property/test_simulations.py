@@ -12,6 +12,7 @@ from ctxcore.compaction.simulation import Recording, Walk
 from ctxcore.messages.blocks import cut_points
 from ctxcore.messages.values import Message, Reasoning, text_message
 from ctxcore.policy.values import Policy
+from tests.examples import fewer
 from tests.histories import assistant, call, histories, sound_histories
 from tests.words import Words
 
@@ -65,6 +66,7 @@ def thinking(history: list[Message]) -> list[Message]:
     ]
 
 
+@fewer(10)
 @given(st.one_of(histories(), sound_histories().map(thinking)), small_windows, presets)
 def test_what_is_known_of_a_context_that_grew_is_what_building_it_gives(
     history: list[Message], window: int, preset: str
@@ -86,6 +88,7 @@ def sent(history: list[Message], policy: Policy, window: int, *, builds_all: boo
     return [(at, messages, [total(group.items) for group in made]) for at, messages, made in calls]
 
 
+@fewer(10)
 @given(st.one_of(histories(), sound_histories().map(thinking)), small_windows, presets)
 def test_the_messages_of_a_context_that_grew_are_those_that_building_it_gives(
     history: list[Message], window: int, preset: str

@@ -122,6 +122,7 @@ def test_type_checkers_see_each_name_where_it_is_loaded_from() -> None:
     assert seen == {name: f"ctxcore.{module}" for name, module in ctxcore._HOMES.items()}
 
 
+@pytest.mark.slow
 def test_a_name_of_every_module_can_be_imported_alone() -> None:
     of_modules = {module: name for name, module in ctxcore._HOMES.items()}
     names = [*of_modules.values()]

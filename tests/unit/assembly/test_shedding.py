@@ -116,7 +116,7 @@ def test_where_nobody_answers_the_tool_no_output_names_its_original() -> None:
 def test_what_names_an_original_takes_nothing_from_what_else_is_kept() -> None:
     """A reference takes its place among the words of its own message."""
     named = {"in all": 0, "in none": 0}
-    for usable in range(200, 700, 13):
+    for usable in range(200, 700, 19):
         with_tool, without = (listed(usable, offers_expand=is_so) for is_so in (True, False))
 
         for word in ("goal", "pin"):

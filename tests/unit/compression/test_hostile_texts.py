@@ -23,7 +23,7 @@ CALL: Final[JsonObject] = {
     "type": "function",
     "function": {"name": "read", "arguments": "{}"},
 }
-CHARS: Final = 16_000
+CHARS: Final = 8_000
 MOST_TIMES_PROSE: Final = 25  # chosen: lists in lists take 18, a text of quadratic work hundreds
 MOST_GROWTH: Final = 1.2  # n log n up to 200,000 characters is 1.1; the rest is the clock's
 

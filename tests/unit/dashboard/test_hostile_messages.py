@@ -14,7 +14,7 @@ from dashboard.safe_markdown import marked_text, plain_label, safe_markdown, wit
 from tests.effort import slow_texts, superlinear_texts
 from tests.hostile_texts import PAIRS, TEXTS
 
-CHARS: Final = 16_000
+CHARS: Final = 8_000
 MOST_TIMES_PROSE: Final = 20  # chosen: signs that are all escaped take 6, quadratic work hundreds
 MOST_GROWTH: Final = 1.2  # the rest is the clock's
 

@@ -64,9 +64,10 @@ COMMAND = "import sys; from ctxcore.cli import app; app(sys.argv[1:])"
             "for name in (None, 'LiteLLM'): logging.getLogger(name).setLevel(logging.DEBUG)\n",
             {"LITELLM_LOG": "DEBUG"},
         ),
-        (
+        pytest.param(
             "import litellm, logging; logging.getLogger().setLevel(logging.DEBUG)\n",
             {"LITELLM_LOCAL_MODEL_COST_MAP": "True"},  # else its import logs that it is offline
+            marks=pytest.mark.slow,
         ),
     ],
     ids=["everything logs", "imported before"],
@@ -85,7 +86,10 @@ def test_only_a_handler_of_the_application_gets_its_records() -> None:
 
 @pytest.mark.parametrize(
     ("model", "told"),
-    [("openai/gpt-4o", "cannot be reached"), ("nobody/x", "does not know the model")],
+    [
+        ("openai/gpt-4o", "cannot be reached"),
+        pytest.param("nobody/x", "does not know the model", marks=pytest.mark.slow),
+    ],
 )
 def test_a_command_prints_its_own_document_only(model: str, told: str) -> None:
     asked = ("data/demo_incident.json", "--max-tokens", "4000", "--summarizer", model, "--json")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ctxcore.tokens.exact import VOCABULARIES, VocabularyName, _load_vocabulary
 from ctxcore.tokens.vocabulary import FIRST_CHARS, Vocabulary
+from tests.examples import fewer
 
 WORDS = "The quick brown fox isn't 12,345 dogs; naïve 你好，世界 🎉👩‍👩‍👧 ​\r\n\t x=1.5 //_a\n\n"
 
@@ -26,6 +27,7 @@ def anew(loaded: Vocabulary) -> Vocabulary:
     return Vocabulary(loaded.name, loaded.tables._pat_str, loaded.tables._mergeable_ranks)
 
 
+@fewer(8)
 @given(parts=st.lists(st.sampled_from(WORDS.split(" ")) | st.text(max_size=12), max_size=24))
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
 def test_ranks_alone_count_as_the_tables_do(name: VocabularyName, parts: list[str]) -> None:
