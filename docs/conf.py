@@ -48,6 +48,7 @@ copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"
 html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
 html_search_language = "en-zh"
 html_show_sphinx = False
 html_copy_source = False

@@ -114,6 +114,16 @@ def draw_inline(app: Sphinx, doctree: nodes.document, page: str) -> None:
             image.parent.replace(image, nodes.raw("", figure, format="html"))
 
 
+def lead_with_chinese(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Puts the Chinese pages first in the navigation of a Chinese page."""
+    if page.startswith(CHINESE):
+        tree: str = context["furo_navigation_tree"]
+        english, caption, own = tree.rpartition('<p class="caption"')
+        context["furo_navigation_tree"] = f'{caption}{own}<div lang="en">{english}</div>'
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connects the steps to those of Sphinx."""
     app.connect("source-read", add_navigation)
@@ -121,4 +131,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-resolved", draw_inline)
     app.connect("html-page-context", switch_language)
     app.connect("html-page-context", DecisionTrees().keep, priority=400)  # before the theme's
+    app.connect("html-page-context", lead_with_chinese, priority=600)  # after the theme's
     return {"parallel_read_safe": True}

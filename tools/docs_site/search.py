@@ -18,11 +18,16 @@ _WORD: Final = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+")
 
 _SPLITTER: Final = """
 function splitQuery(query) {
+  const index = typeof Search === "undefined" ? null : Search._index;
+  const isKnown = (pair) => !index || pair in index.terms || pair in index.titleterms;
   const found = [];
   for (const part of query.match(/[HAN]+|(?:(?![HAN])[\\p{L}\\p{N}_])+/gu) || []) {
-    if (/^[HAN]/.test(part) && part.length > 1)
-      for (let at = 0; at + 1 < part.length; at++) found.push(part.slice(at, at + 2));
-    else found.push(part);
+    const pairs = [];
+    if (/^[HAN]/.test(part))
+      for (let at = 0; at + 1 < part.length; at++) pairs.push(part.slice(at, at + 2));
+    // Two words side by side make a pair that no page may have; the others must be there.
+    const known = pairs.filter(isKnown);
+    found.push(...(known.length ? known : [part]));
   }
   return found;
 }
@@ -33,7 +38,6 @@ class SearchBoth(SearchEnglish):
     """English with its stems, and each pair of neighbouring Chinese signs as a word."""
 
     lang = "en-zh"
-    language_name = "English and Chinese"
     js_splitter_code = _SPLITTER
 
     def split(self, input: str) -> list[str]:
