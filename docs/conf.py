@@ -35,6 +35,7 @@ myst_links_external_new_tab = False
 
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 python_use_unqualified_type_names = True

@@ -24,6 +24,8 @@ from tools.docs_site.links import DOCS
 _MARK: Final = re.compile(
     r"^<!-- (commands|codes|decisions|api:(?P<names>[^>]*)) -->$", re.MULTILINE
 )
+_CODE: Final = re.compile(r"(`[^`]+`)")
+_NAMES: Final = re.compile(r"(?<![\w-])--[a-z][\w-]*|\bCTXCORE_\w+")
 _MARKUP: Final = re.compile(r"([|<>*_\[\]{}])")
 _TICKS: Final = re.compile(r"(?<!`)`([^`]+)`(?!`)(?=(\w)?)")
 _RAISES: Final = re.compile(r"^Raises \([^)]*\):$")
@@ -157,12 +159,23 @@ def _head(*columns: str) -> tuple[str, str]:
 
 def _cell(text: str) -> str:
     """A text for a cell of a table, nothing of which is taken for markup but code."""
-    words = " ".join(text.split())
-    return words.replace("|", "\\|") if "`" in words else _MARKUP.sub(r"\\\1", words)
+    pieces = _CODE.split(_named(text))
+    return "".join(
+        piece.replace("|", "\\|") if piece.startswith("`") else _MARKUP.sub(r"\\\1", piece)
+        for piece in pieces
+    )
 
 
 def _prose(text: str) -> str:
-    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+    return "\n\n".join(_named(part) for part in text.split("\n\n"))
+
+
+def _named(text: str) -> str:
+    """A text on one line, with options and variables of the environment as code."""
+    words = _CODE.split(" ".join(text.split()))
+    return "".join(
+        piece if piece.startswith("`") else _NAMES.sub(r"`\g<0>`", piece) for piece in words
+    )
 
 
 def _areas(codes: Iterable[Code]) -> str:
@@ -175,6 +188,8 @@ def mark_code(
     app: Sphinx, kind: str, name: str, value: object, options: object, text: list[str]
 ) -> None:
     """Makes `words` in a docstring code, whatever stands behind, and all its errors a section."""
+    if kind in ("attribute", "data", "property"):
+        text.insert(0, "")  # napoleon would take the words before a colon for a type
     text[:] = [_RAISES.sub("Raises:", _TICKS.sub(_as_code, line)) for line in text]
 
 
