@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -10,8 +12,10 @@ import pytest
 
 from tests.pages import PAGES, ROOT
 from tools.docs_site.built import loaded_from_elsewhere
-from tools.docs_site.links import DOCS, anchors, links, rewritten, slug, terms
+from tools.docs_site.links import DOCS, OPTIONAL, anchors, headings, links, rewritten, slug, terms
+from tools.docs_site.references import codes_text
 
+_TREE: Final = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ALL: Final = (*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
 
@@ -38,7 +42,9 @@ def _lost(page: str, target: str) -> bool:
     path = ((ROOT / page).parent / file).resolve() if file else ROOT / page
     if not path.exists():
         return True
-    return bool(anchor) and path.name != "codes.md" and anchor not in anchors(path)
+    if path == DOCS / "codes.md":  # made from the code
+        return anchor not in {"", *(slug(words) for _, words in headings(codes_text()))}
+    return bool(anchor) and anchor not in anchors(path)
 
 
 @pytest.mark.parametrize("page", _ALL)
@@ -63,6 +69,20 @@ def test_every_page_can_be_reached_from_the_start_page() -> None:
     listed_at_build = set(DOCS.glob("adr/0*.md"))
     included = {DOCS / "changelog.md", DOCS / "contributing.md", DOCS / "_navigation.md"}
     assert set(DOCS.rglob("*.md")) - reached - listed_at_build - included == set()
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    named = Counter[Path]()
+    for page in DOCS.rglob("*.md"):
+        for tree in _TREE.findall(page.read_text(encoding="utf-8")):
+            names = [line for line in tree.splitlines() if line and not line.startswith(":")]
+            named.update(page.parent / f"{name}.md" for name in names)
+
+    pages = set(DOCS.rglob("*.md")) - set(DOCS.glob("adr/0*.md"))
+    pages -= {DOCS / "index.md", DOCS / "_navigation.md"}
+    optional = {DOCS / f"{name}.md" for name in OPTIONAL}
+    assert set(named) - optional == pages - optional
+    assert max(named.values()) == 1
 
 
 def test_each_term_of_a_row_of_the_glossary_has_an_anchor() -> None:

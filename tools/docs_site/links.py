@@ -10,6 +10,8 @@ ROOT: Final = Path(__file__).parents[2]
 DOCS: Final = ROOT / "docs"
 REPOSITORY: Final = "https://github.com/ctxcore-window/ctxcore-window/blob/main"
 GLOSSARY: Final = "glossary"
+OPTIONAL: Final = ("login", "scaling")
+"""Pages of the navigation that a release may not have."""
 
 _FENCE: Final = re.compile(r"^( *)(`{3,}|:{3,}).*?^\1\2$", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")

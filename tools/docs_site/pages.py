@@ -10,11 +10,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from tools.docs_site.links import DOCS, GLOSSARY, rewritten, slug
+from tools.docs_site.links import DOCS, GLOSSARY, OPTIONAL, rewritten, slug
 
 CHINESE: Final = "zh/"
 DECISIONS: Final = "adr/0"
-OPTIONAL: Final = ("login", "scaling")
 _WORDS: Final = {
     "Search": "搜索",
     "On this page": "本页内容",
