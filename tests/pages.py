@@ -94,6 +94,17 @@ def problem(words: list[str]) -> str:
     return "" if program in RUN_AS_THEY_ARE | ONLY_NAMED else f"unknown program {program}"
 
 
+def unknown_options(words: list[str]) -> list[str]:
+    """Of the words behind `ctxcore`, commands and options that it does not know."""
+    command: Any = typer.main.get_command(app)
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    known = {name for given in command.params for name in (*given.opts, *given.secondary_opts)}
+    options = {word.partition("=")[0] for word in words if re.match("--[a-z]", word)}
+    commands_left = words[:1] if getattr(command, "commands", None) and not options else []
+    return [*commands_left, *(options - known - {"--help"})]
+
+
 def _words(line: str) -> list[str]:
     return shlex.split(line, comments=True)
 

@@ -6,10 +6,12 @@ import fnmatch
 import re
 from typing import Final
 
+import pytest
+
 import ctxcore
 from ctxcore.reasons import foreign, message_problems, problems, report_codes, storage_problems
 from ctxcore.reasons.values import Code
-from tests.pages import ROOT
+from tests.pages import PAGES, ROOT, unknown_options
 from tools.docs_site.references import api_names, codes_text, commands_text
 
 _MODULES: Final = (foreign, message_problems, problems, report_codes, storage_problems)
@@ -62,3 +64,17 @@ def test_the_command_reference_has_commands_below_others_and_their_options() -> 
     assert "### ctxcore policy import\n" in text
     assert "| `--summarizer" in text
     assert "--help" not in text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_names_methods_of_the_engine_that_exist(page: str) -> None:
+    named = re.findall(r"`engine\.(\w+)", (ROOT / page).read_text(encoding="utf-8"))
+
+    assert [name for name in named if not hasattr(ctxcore.ContextEngine, name)] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_names_commands_and_options_that_exist(page: str) -> None:
+    named = re.findall(r"`(ctxcore [a-z][^`\n]*)`", (ROOT / page).read_text(encoding="utf-8"))
+
+    assert {words: told for words in named if (told := unknown_options(words.split()[1:]))} == {}
