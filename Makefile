@@ -7,13 +7,14 @@ INSTALL := @$(BIN)/python -m tools.install
 # What is installed is the same everywhere until `make lock`. The bench extra is not part of it:
 # peers are measured as they are today, and some of them exclude each other's versions.
 CONSTRAINTS := constraints.txt
-LOCKED := dashboard local postgres dev
+LOCKED := dashboard local postgres docs dev
 # The stamp of an extra of pyproject.toml: installed since that file or the versions last changed.
 with = $(VENV)/.with-$(1)
 # What each is, and roughly how much is fetched the first time.
 told_dashboard := Streamlit, litellm and what they need, about 190 MB
 told_local := llama.cpp, about 35 MB
 told_dev := test tools, types, a browser driver, up to 170 MB
+told_docs := Sphinx and its theme, about 20 MB
 told_postgres := the driver of PostgreSQL, 5 MB
 told = $(told_$(1)), less where some is there
 WEIGHTS := $(VENV)/.with-weights
@@ -22,7 +23,8 @@ DASHBOARD := $(call with,dashboard) $(call with,local) $(WEIGHTS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations into one environment get into each other's way
-.PHONY: help setup run format lint test check check-all lock bench torture accept screenshots clean
+.PHONY: help setup run format lint test check check-all docs docs-open lock bench torture accept \
+	screenshots clean
 
 help: ## show these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | awk -F@ '{printf "%-15s %s\n", $$1, $$2}'
@@ -39,7 +41,7 @@ check: lint test ## everything that a change must pass
 check-all: setup $(call with,postgres) $(BIN)/uv ## check, the wheel, other Pythons, the lowest versions, thorough tests: an hour
 	$(BIN)/python -m tools.check_all --extras $(LOCKED) $(if $(ONLY),--only $(ONLY))
 
-setup: $(call with,dev) $(DASHBOARD) ## the virtual environment with all tools and the dashboard
+setup: $(call with,dev) $(call with,docs) $(DASHBOARD) ## the virtual environment with all tools and the dashboard
 
 format: setup ## rewrite the code in the project's format
 	$(BIN)/ruff format .
@@ -50,6 +52,12 @@ lint: setup ## format, lint, types and import rules, changing nothing
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(call with,docs) ## the site of the documentation, in build/site
+	@$(BIN)/python -m tools.docs_site
+
+docs-open: docs ## the same, and opens it
+	@$(BIN)/python -m webbrowser "file://$(CURDIR)/build/site/index.html"
 
 bench: setup $(call with,bench) ## figures, beside peers where there are some
 	$(BIN)/python -m benchmarks.context_build

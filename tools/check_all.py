@@ -72,6 +72,7 @@ def parts(setting: Setting) -> list[Part]:
     own = setting.own
     return [
         Part(name="check", commands=(("make", "check"),)),
+        Part(name="docs", commands=(("make", "docs"),)),
         Part(name="slow", commands=((*own, *PYTEST, "-m", "slow"),)),
         _on_python("oldest", oldest, setting),
         _on_python("newest", newest, setting) if newest > oldest else _only_one(oldest),

@@ -10,7 +10,7 @@ import pytest
 
 from ctxcore import __version__
 from tests.distribution.environments import Installed, build, install
-from tests.unit.test_readme import ROOT, examples, lines
+from tests.pages import ROOT, blocks, lines
 
 pytestmark = pytest.mark.slow
 
@@ -55,9 +55,9 @@ def test_the_command_tells_its_version(installed: Installed) -> None:
 
 
 def test_the_example_of_the_readme_prints_what_stands_below_it(installed: Installed) -> None:
-    [(code, expected), *_] = examples("README.md")
+    example = next(block for block in blocks("README.md") if block.language == "python")
 
-    assert lines(installed.run("python", "-c", code)) == lines(expected)
+    assert lines(installed.run("python", "-c", example.text)) == lines(example.output)
 
 
 def test_the_command_line_reads_a_conversation(installed: Installed) -> None:
