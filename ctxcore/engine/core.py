@@ -51,7 +51,16 @@ from ctxcore.engine.generations import (
     losses_by_generation,
     losses_work,
 )
-from ctxcore.engine.health import Health, back_up, check_database, examine, health_of, last_backup
+from ctxcore.engine.health import (
+    Health,
+    Restored,
+    back_up,
+    check_database,
+    examine,
+    health_of,
+    last_backup,
+    restore_backup,
+)
 from ctxcore.engine.imported import ImportedBefore
 from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.leases import WAIT_SECONDS, Leases
@@ -1232,6 +1241,17 @@ class ContextEngine:
         """
         back_up(self._services, path, overwrite=overwrite)
 
+    def restore_backup(self, backup: Path) -> Restored:
+        """Puts a backup in the place of the SQLite database while it is in use, for operators.
+
+        The backup is checked and repaired first, in a copy; the former database is kept beside it.
+
+        Raises:
+            StoreError: the file is no backup or from a newer version, or the database is no SQLite
+                file.
+        """
+        return restore_backup(self._services, backup)
+
     def foresee(
         self, session_id: str, policy: Policy, *, model: str | None = None, plans: bool = True
     ) -> Foreseen:
@@ -1478,6 +1498,7 @@ class ContextEngine:
     aexamine_database = async_iterator_twin(examine_database)
     alast_backup = async_twin(last_backup)
     aback_up = async_twin(back_up)
+    arestore_backup = async_twin(restore_backup)
     aforesee = async_twin(foresee)
     acalls = async_twin(calls)
     acosts = async_twin(costs)

@@ -18,6 +18,7 @@ from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.storage_problems import AccessCode
+from ctxcore.store.restoring import restore
 from ctxcore.store.values import CallInfo, DatabaseInfo, Finding, TurnInfo
 from ctxcore.tokens.catalog import ModelInfo, as_of, model_info
 from ctxcore.tokens.factors import CountFactor
@@ -53,6 +54,16 @@ class CounterHealth(Plain):
     """The calls that both counted."""
     factor: CountFactor
     """What the provider counts for one of our tokens; with no error ratio too few calls tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored(Plain):
+    """What came of putting a backup in the place of the database."""
+
+    kept: Path | None
+    """Where the former database is; None if there was none."""
+    findings: tuple[Finding, ...]
+    """What is damaged in the backup; what could be repaired was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,6 +157,20 @@ def back_up(services: EngineServices, path: Path, *, overwrite: bool) -> None:
     services.store.back_up(path, overwrite=overwrite)
     made: JsonObject = {"at": services.clock().isoformat(), "name": path.name}
     services.store.save_setting(LAST_BACKUP, made)
+
+
+def restore_backup(services: EngineServices, backup: Path) -> Restored:
+    """Puts a backup in the place of the SQLite database, which stays in use meanwhile.
+
+    Raises:
+        NotAllowedError: the user is no operator.
+        StoreError: the file is no backup or from a newer version, or the database is no SQLite
+            file.
+    """
+    services.require_operator(AccessCode.HEALTH())
+    url = services.store.database_info().url
+    kept, findings = restore(backup, url, at=services.clock(), overwrite=True)
+    return Restored(kept=kept, findings=tuple(findings))
 
 
 def dump_command(database: DatabaseInfo) -> str:

@@ -6,20 +6,20 @@ import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import streamlit as st
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.health import dump_command
 from ctxcore.store.values import DatabaseInfo, Finding
+from dashboard.health_page.jobs import wait_for
+from dashboard.health_page.restoring import show_restoring
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
 from dashboard.thread_jobs import Job, Progress
-from dashboard.wording import error_text, reason_text
-
-T = TypeVar("T")
+from dashboard.wording import reason_text
 
 _CHECK, _BACKUP = "health_check_job", "health_backup_job"
 MOST_DOWNLOAD_BYTES = 500_000_000  # chosen: a browser gets it through the server's memory
@@ -37,7 +37,7 @@ def show_check() -> None:
     job = cast("Job[list[Finding]] | None", st.session_state.get(_CHECK))
     if job is None:
         return
-    _wait(job, t("health.check.working"))
+    wait_for(job, t("health.check.working"))
     if job.result:
         count = f"{len(job.result):,}"
         st.error(t("health.check.broken", count=count), icon=":material/error:")
@@ -90,10 +90,11 @@ def show_backup(database: DatabaseInfo) -> None:
         )
     job = cast("Job[str] | None", st.session_state.get(_BACKUP))
     if job is not None:
-        _wait(job, t("health.backup.working"))
+        wait_for(job, t("health.backup.working"))
         if job.result:
             text = plain_label(job.result, max_chars=300)
             st.success(t("health.backup.done", path=text), icon=":material/check_circle:")
+    show_restoring(database)
 
 
 def backup_bytes(engine: ContextEngine) -> Callable[[], bytes]:
@@ -122,13 +123,3 @@ def _start_backup() -> None:
         return str(path)
 
     st.session_state[_BACKUP] = Job(copy)
-
-
-def _wait(job: Job[T], text: str) -> None:
-    """Says what is going on until a job has ended; a click meanwhile does not end it."""
-    if not job.is_done:
-        with st.spinner(text):
-            for _ in job.follow():
-                pass
-    if job.error is not None:
-        st.error(plain_label(error_text(job.error), max_chars=500), icon=":material/error:")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError
 from ctxcore.gateway.scripted import ScriptedReply
+from ctxcore.store.errors import SessionNotFoundError
 from ctxcore.store.sql import open_store
 from dashboard.health_page.upkeep import backup_bytes
 from dashboard.texts import Language, languages, translate
@@ -90,6 +92,48 @@ def test_a_backup_is_a_database_of_its_own_and_overwrites_nothing(
     assert backup_bytes(app.engine)().startswith(b"SQLite format 3")
 
 
+def test_a_backup_takes_the_place_of_the_database_once_a_word_is_typed(
+    app: Dashboard, tmp_path: Path
+) -> None:
+    kept = app.engine.create_session("Kept")
+    path = tmp_path / "backup.db"
+    app.engine.back_up(path)
+    later = app.engine.create_session("Later")
+    at = opened(app)
+
+    at.button(key="health_restore").click().run()
+    at.text_input(key="health_restore_path").set_value(str(path)).run()
+    assert at.button(key="health_restore_confirm").disabled
+    at.text_input(key="health_restore_word").set_value(" Restore ").run()
+    at.button(key="health_restore_confirm").click().run()
+    app.check()
+
+    assert "The former database is in" in at.success[0].value
+    assert app.engine.session(kept.id).title == "Kept"
+    with pytest.raises(SessionNotFoundError):
+        app.engine.session(later.id)
+    [former] = tmp_path.glob("*.before-*")
+    with closing(open_store(f"sqlite:///{former}")) as store:
+        assert store.session(later.id).title == "Later"
+
+
+def test_what_is_no_backup_replaces_nothing(app: Dashboard, tmp_path: Path) -> None:
+    session = app.engine.create_session("Kept")
+    path = tmp_path / "notes.db"
+    path.write_text("no database")
+    at = opened(app)
+
+    at.button(key="health_restore").click().run()
+    at.text_input(key="health_restore_path").set_value(str(path)).run()
+    at.text_input(key="health_restore_word").set_value("restore").run()
+    at.button(key="health_restore_confirm").click().run()
+    app.check()
+
+    assert len(at.error) == 1
+    assert app.engine.session(session.id).title == "Kept"
+    assert not [*tmp_path.glob("*.before-*")]
+
+
 def test_others_than_operators_neither_see_nor_ask(app: Dashboard) -> None:
     app.engine.create_user("boss")
     app.engine.store.update_user("boss", is_operator=True)
@@ -102,3 +146,5 @@ def test_others_than_operators_neither_see_nor_ask(app: Dashboard) -> None:
     other = ContextEngine(app.engine.store, user_id="local")
     with pytest.raises(NotAllowedError):
         other.health()
+    with pytest.raises(NotAllowedError):
+        other.restore_backup(Path("any.db"))
