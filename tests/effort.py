@@ -41,15 +41,6 @@ def processor_seconds(work: Callable[[T], object], given: T, *, runs: int = 3) -
     return min(_timed(work, given) for _ in range(runs))
 
 
-def growth(work: Callable[[str], object], make: Callable[[int], str], chars: int) -> float:
-    """The exponent with which the processor time of `work` grows up to texts of `chars` characters.
-
-    Nothing that was cached before helps.
-    """
-    small, large = make(chars // 8), make(chars)
-    return math.log(_steady(work, large) / _steady(work, small)) / math.log(len(large) / len(small))
-
-
 def _steady(work: Callable[[T], object], given: T) -> float:
     """The processor time of a run, of as many as a coarse clock needs."""
     total, runs = 0.0, 0
@@ -104,13 +95,21 @@ def superlinear_texts(
 def least_growth(
     work: Callable[[str], object], make: Callable[[int], str], chars: int, *, most: float
 ) -> float:
-    """The least exponent of `growth` of a few tries, or the first of at most `most`."""
-    least = float("inf")
+    """The exponent with which the processor time of `work` grows up to texts of `chars` characters.
+
+    Nothing that was cached before helps. Where one run says more than `most`, the least times of a
+    few runs are compared: a busy machine adds to some.
+    """
+    small, large = make(chars // 8), make(chars)
+    sizes = math.log(len(large) / len(small))
+    least_small = least_large = exponent = math.inf
     for _ in range(TRIES):
-        least = min(least, growth(work, make, chars))
-        if least <= most:
+        least_small = min(least_small, _steady(work, small))
+        least_large = min(least_large, _steady(work, large))
+        exponent = math.log(least_large / least_small) / sizes
+        if exponent <= most:
             break
-    return least
+    return exponent
 
 
 def forget() -> None:
