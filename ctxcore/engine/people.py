@@ -148,6 +148,11 @@ class People:
         own = None if services.user().is_operator else services.user_id
         return services.store.audit_records(concerning=own, limit=limit, before_id=before_id)
 
+    def names(self, records: Sequence[AuditRecord]) -> dict[str, str]:
+        """The names of those whom records of `audit` name, by id."""
+        ids = {who for one in records for who in (one.user_id, one.owner_id)}
+        return {one.id: one.name for one in self._services.store.list_users() if one.id in ids}
+
     def _set(self, entry: AuditEntry, *, keeps_operator: bool = True) -> UserInfo:
         """Saves roles; who may no longer read what others said loses the results of jobs too."""
         store = self._services.store
@@ -177,6 +182,7 @@ class People:
     arename = async_twin(rename)
     agroup = async_twin(group)
     aaudit = async_twin(audit)
+    anames = async_twin(names)
 
 
 def as_seen(services: EngineServices, found: Sequence[SessionInfo]) -> list[SessionInfo]:

@@ -360,10 +360,6 @@ class RoleProblem(Code):
         "role.own_reading",
         "nobody may give themselves the right to read what others said; ask another operator",
     )
-    FROM_LOGIN = (
-        "role.from_login",
-        "roles follow from the login ({setting}); change the groups there",
-    )
 
 
 class JobProblem(Code):
