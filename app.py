@@ -2,14 +2,16 @@
 
 Start it with `streamlit run app.py`. The headers restrict every page to its own origin,
 so that text of a model cannot make a browser fetch anything. Requests under names that are not this
-server's are refused. Each page says where the server is. `/chat` leads to the chat page.
+server's are refused, and where others could reach it without a login it does not start. Each page
+says where the server is. `/chat` leads to the chat page.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
-from collections.abc import AsyncIterator, MutableMapping
+from collections.abc import AsyncIterator, Mapping, MutableMapping
 from contextlib import asynccontextmanager
 from importlib import import_module
 
@@ -20,7 +22,9 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from dashboard.callback import LoginOutcome
 from dashboard.hosts import HOSTS_VARIABLE, AllowedHosts, Hosts, hosts_of, named_hosts
+from dashboard.login import configured_login, open_server_problem
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -151,6 +155,15 @@ def own_hosts() -> Hosts:
     )
 
 
+def check_open(environ: Mapping[str, str] = os.environ) -> None:
+    """Ends the program where others could reach it and nobody has to log in."""
+    address = st.get_option("server.address")
+    problem = open_server_problem(address, configured_login(), environ)
+    if problem is not None:
+        sys.exit(f"ctxcore: {problem}")
+
+
+check_open()
 ROUTES = (Route("/chat", to_chat),)
 
 app = st.App(
@@ -161,5 +174,6 @@ app = st.App(
         Middleware(SecurityHeaders),
         Middleware(AllowedHosts, hosts=own_hosts()),
         Middleware(BaseAddress),
+        Middleware(LoginOutcome),
     ],
 )

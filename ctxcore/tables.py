@@ -125,7 +125,30 @@ class UserRow(Row, table=True):
     name: str = Field(sa_type=Label)
     group: str = Field(sa_type=Label)
     is_operator: bool
+    is_auditor: bool
     created_at: datetime = Field(sa_type=UtcTime)
+
+
+class AuditRow(Row, table=True):
+    """Who read another's texts or set roles; rows are only added, and erased after a time.
+
+    It names users and sessions without foreign keys: it outlives both.
+    """
+
+    __tablename__: ClassVar[str] = "audit"
+    __table_args__ = (
+        Index("ix_audit_owner", "owner_id", "id"),
+        Index("ix_audit_created", "created_at"),
+    )
+
+    id: int = Field(primary_key=True, sa_type=_BIG)
+    created_at: datetime = Field(sa_type=UtcTime)
+    user_id: str = Field(sa_type=Text)
+    action: str = Field(sa_type=Text)
+    owner_id: str | None = Field(sa_type=Text)
+    session_id: str | None = Field(sa_type=Text)
+    is_operator: bool | None
+    is_auditor: bool | None
 
 
 class SessionRow(Row, table=True):
@@ -641,6 +664,7 @@ SIGNAL = _table(SignalRow)
 EVENT = _table(EventRow)
 SPENDING = _table(SpendingRow)
 ALERT = _table(AlertRow)
+AUDIT = _table(AuditRow)
 SETTING = _table(SettingRow)
 JOB = _table(JobRow)
 JOB_SESSION = _table(JobSessionRow)

@@ -1,4 +1,4 @@
-"""Reason codes of the dashboard: program errors, inputs of forms, given texts, undo."""
+"""Reason codes of the dashboard: program errors, inputs of forms, given texts, undo, logins."""
 
 from __future__ import annotations
 
@@ -64,3 +64,32 @@ class UndoProblem(Code):
 
 class UndoError(ContextError):
     """Something saved cannot be taken back."""
+
+
+class LoginProblem(Code):
+    """Why nobody can log in, or why there must be a login."""
+
+    UNREADABLE = "login.unreadable", "the secrets file {file} cannot be read as TOML"
+    LACKS = "login.lacks", "[{section}] lacks {names}"
+    CALLBACK = "login.callback", "redirect_uri must end with {path}: {given!r} does not"
+    SHORT_SECRET = (
+        "login.short_secret",
+        "cookie_secret has {chars} characters; it takes {least} random ones at least",
+    )
+    UNDERSCORE = "login.underscore", "the provider {name!r} may have no underscore in its name"
+    NEEDED = "login.needed", "log in first"
+    NO_SUBJECT = "login.no_subject", "the login names nobody: its token has no sub"
+    OPEN = (
+        "login.open",
+        "not started: at {address} others could read everything, since no login is configured; "
+        "configure one (docs/login.md), listen on 127.0.0.1, or set {variable}={value} where "
+        "something else keeps others out",
+    )
+    OPEN_BROKEN = (
+        "login.open_broken",
+        "not started: at {address} others could reach it, and the login is incomplete: {problem}",
+    )
+
+
+class LoginError(ContextError):
+    """Nobody is logged in, where somebody must be."""

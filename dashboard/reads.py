@@ -42,7 +42,8 @@ from ctxcore.tokens.costs import Cost
 from ctxcore.tokens.count import counter_for
 from ctxcore.tokens.families import TokenCounter
 from dashboard.excerpts import excerpt
-from dashboard.services import database_url, default_model, engine, user_id
+from dashboard.login import user_id
+from dashboard.services import database_url, default_model, engine
 from dashboard.slow_reads import SlowRead
 
 Stamp: TypeAlias = tuple[str, str, str, int, str]

@@ -10,7 +10,8 @@ import streamlit as st
 from ctxcore.errors import ContextError
 from ctxcore.store.values import SessionInfo
 from dashboard.addresses import forget_places
-from dashboard.services import engine, user_id
+from dashboard.login import user_id
+from dashboard.services import engine
 from dashboard.texts import STATE_KEY, Language, language_of, languages, t
 
 _SESSION = "session_id"
@@ -41,8 +42,21 @@ def take_session(session_id: str | None) -> None:
 
 
 def session_title(session: SessionInfo) -> str:
-    """The title of a session, or a placeholder."""
+    """The title of a session, or a placeholder; a neutral name for one that may not be read."""
+    if not session.title and session.user_id != engine().user_id:
+        return session_name(session.id)
     return session.title or t("shell.untitled", id=session.id[:6])
+
+
+def session_name(session_id: str) -> str:
+    """What a session is called where its title may not be read."""
+    return t("shell.session_of_other", id=session_id[:8])
+
+
+def may_read(session: SessionInfo) -> bool:
+    """Whether the user may read what was said in a session."""
+    me = engine().user()
+    return session.user_id == me.id or me.reads_others
 
 
 def session_labels(sessions: Sequence[SessionInfo]) -> dict[str, str]:

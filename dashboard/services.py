@@ -28,6 +28,7 @@ from ctxcore.store.protocol import SessionStore
 from ctxcore.store.sql import DATABASE_VARIABLE, open_store
 from dashboard import demos
 from dashboard.housekeeping import Housekeeping
+from dashboard.login import login_roles, user_id, user_name
 from dashboard.texts import language_of
 
 logger = logging.getLogger(__name__)
@@ -38,8 +39,8 @@ WARM_UP_VARIABLE = "CTXCORE_WARM_UP"
 WARM_UP_SECONDS = (
     2.0  # chosen: later than the first page's own requests, which the import would slow
 )
-LOCAL_USER = "local"
 
+_ROLES = "services_roles"
 _seeding = threading.Lock()
 
 
@@ -58,26 +59,21 @@ def default_model() -> str:
     return os.environ.get(MODEL_VARIABLE) or LOCAL_MODEL
 
 
-def user_id() -> str:
-    """The subject of the login, or the local user without a login."""
-    if getattr(st.user, "is_logged_in", None):
-        return str(st.user.sub)
-    return LOCAL_USER
-
-
-def needs_login() -> bool:
-    """Whether a login is configured and nobody has logged in."""
-    return getattr(st.user, "is_logged_in", None) is False and _has_login()
-
-
 def engine() -> ContextEngine:
     """The engine of the current user.
 
     Raises:
+        LoginError: people log in here, and nobody is logged in.
         StoreError: the database cannot be opened.
         PolicyError, ConfigurationError: environment or configuration file has an invalid value.
     """
-    return _engine(user_id())
+    found = user_id()
+    roles = login_roles()
+    if roles is not None and st.session_state.get(_ROLES) != (found, roles):
+        roles_of = ContextEngine(_store(), user_id=found).people
+        roles_of.take_roles(is_operator=roles.is_operator, is_auditor=roles.is_auditor)
+        st.session_state[_ROLES] = (found, roles)
+    return _engine(found)
 
 
 @st.cache_resource(show_spinner=False)
@@ -124,7 +120,8 @@ def _engine(user: str) -> ContextEngine:
         job_runner=_job_runner(),
     )
     instrument_if_asked(found)
-    found.user()
+    if found.user().name == user and (name := user_name()):
+        found.store.update_user(user, name=name)
     demos.prepare_readers()
     with _seeding:
         demos.offer_demos(found, language_of(st.context.locale))
@@ -151,10 +148,3 @@ def _warm_up() -> None:
         load_litellm()
     except ConfigurationError as error:  # pages work without it; a call says the same
         logger.warning("litellm is not there error=%s", error)
-
-
-def _has_login() -> bool:
-    try:
-        return "auth" in st.secrets
-    except FileNotFoundError:
-        return False

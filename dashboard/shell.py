@@ -11,7 +11,7 @@ from typing import Final
 import streamlit as st
 
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
-from dashboard import guide
+from dashboard import guide, login_page
 from dashboard.chat_page import guided, new_session
 from dashboard.page_registry import PAGES
 from dashboard.reports_page.alerts import show_badge
@@ -25,7 +25,7 @@ from dashboard.selection import (
     session_labels,
     take_session,
 )
-from dashboard.services import engine, needs_login, plugins, warm_up_later
+from dashboard.services import engine, plugins, warm_up_later
 from dashboard.settings.inputs import field_name
 from dashboard.texts import STATE_KEY, language, language_name, language_of, languages, t
 from dashboard.widgets import show_problem
@@ -42,8 +42,8 @@ _NOTICE = "shell_notice"
 def run_shell() -> None:
     """Draws the shell and, inside it, the page that the address names."""
     st.set_page_config(page_title=PRODUCT, page_icon="🧠", layout="wide")
-    if needs_login():
-        _login()
+    if login_page.is_needed():
+        login_page.draw()
         return
     found = plugins()
     try:
@@ -141,6 +141,7 @@ def _sidebar() -> None:
             on_change=_language_picked,
         )
         guided.draw_restart()
+        login_page.draw_logout()
 
 
 def _session_picker() -> None:
@@ -191,12 +192,6 @@ def _rename() -> None:
 
 def _renamed(session_id: str) -> None:
     engine().rename(session_id, st.session_state[f"shell_title_{session_id}"].strip())
-
-
-def _login() -> None:
-    st.title(PRODUCT)
-    st.write(t("shell.login_needed"))
-    st.button(t("shell.login"), key="shell_login", type="primary", on_click=st.login)
 
 
 def _configuration_problem(error: PolicyError | ConfigurationError) -> None:

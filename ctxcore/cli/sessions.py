@@ -251,7 +251,7 @@ def find_session(engine: ContextEngine, beginning: str) -> SessionInfo:
 def _own_ids(engine: ContextEngine, beginning: str = "") -> list[str]:
     """The ids of the sessions that the user may see, deleted ones included."""
     user = engine.store.user(engine.user_id)
-    return engine.store.session_ids(None if user.is_operator else user.id, beginning=beginning)
+    return engine.store.session_ids(None if user.reads_others else user.id, beginning=beginning)
 
 
 def short_ids(session_ids: Iterable[str]) -> dict[str, str]:

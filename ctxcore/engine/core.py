@@ -9,6 +9,7 @@ import uuid
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from ctxcore.compression.own_tools import EXPAND_ANSWER_TOKENS
 from ctxcore.engine.alternatives import JOB_KIND as COMPARISON
 from ctxcore.engine.alternatives import compared, work_of
 from ctxcore.engine.asynchronous import async_iterator_twin, async_twin
+from ctxcore.engine.auditing import KEPT_AUDIT, Audit
 from ctxcore.engine.automatic import AutomaticCompactions
 from ctxcore.engine.background import Recounts
 from ctxcore.engine.branches import Branches, BranchPoint
@@ -65,6 +67,7 @@ from ctxcore.engine.imported import ImportedBefore
 from ctxcore.engine.jobs import JobRunner, Jobs, collect
 from ctxcore.engine.leases import WAIT_SECONDS, Leases
 from ctxcore.engine.outside import OutsideCall, OutsideCalls
+from ctxcore.engine.people import People, as_seen
 from ctxcore.engine.policies import Deviation, EffectivePolicy, ModelCatalog, deviations
 from ctxcore.engine.prompts import SystemPrompts, SystemVersion
 from ctxcore.engine.proposals import Pending, Proposal
@@ -97,6 +100,7 @@ from ctxcore.replay.message_fates import MessageFate
 from ctxcore.store.leases import turn_lease
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
+    AuditAction,
     BilledCalls,
     CallInfo,
     CompactionInfo,
@@ -140,11 +144,12 @@ class ContextEngine:
     Messages may have any shape that is read, or be `Message` values; places in a session count from
     0, sizes are in tokens of the session's model, times are aware and in UTC. Every method that
     takes a session raises `SessionNotFoundError` where there is none and `NotAllowedError` where
-    it is another user's and this user is no operator; all errors are `ContextError`s.
+    it is another user's, unless this user is an operator and auditor: then the reading is recorded
+    (see `people`). All errors are `ContextError`s.
 
     Args:
         store: the sessions, from `open_store()`.
-        user_id: the user of this engine; the first user of a store is an operator.
+        user_id: the user of this engine; the first user of a store has all roles.
         gateway: the connection to models; without one nothing can be sent.
         summarizer: writes summaries: a summarizer, or a function of the messages and the
             previous summary that returns a text; the extractive one by default.
@@ -189,6 +194,7 @@ class ContextEngine:
             journal=EventJournal(store, clock),
             confirm=confirm,
             layers=tuple(layers),
+            audit=Audit(store, user_id, clock),
         )
         self._compactions = Compactions(self._services)
         self._automatic = AutomaticCompactions(self._services, self._compactions)
@@ -227,6 +233,11 @@ class ContextEngine:
         return Reports(self._services)
 
     @property
+    def people(self) -> People:
+        """The users with their roles, what operators see of all sessions, and who read what."""
+        return People(self._services)
+
+    @property
     def jobs(self) -> Jobs:
         """The long work that this user started, with its results."""
         return self._jobs
@@ -251,9 +262,9 @@ class ContextEngine:
             title=title, model=model, system=system, tools=definitions
         )
 
-    def session(self, session_id: str) -> SessionInfo:
-        """The session, if it is the user's or the user is an operator."""
-        return self._services.session(session_id)
+    def session(self, session_id: str, *, action: AuditAction = "open") -> SessionInfo:
+        """The session, if it is the user's; an auditor's reading is recorded as `action`."""
+        return self._services.session(session_id, action)
 
     def session_stamp(self, session_id: str) -> SessionStamp:
         """A value that differs once a reader of the session would see something new."""
@@ -359,8 +370,9 @@ class ContextEngine:
     def purge_expired(self) -> list[str]:
         """Erases what was deleted more than 30 days ago, or was left by an import that was killed.
 
-        Returns the ids of the sessions.
+        Records of who read what are erased after a year. Returns the ids of the sessions.
         """
+        self._store.purge_audit(before=self._services.clock() - KEPT_AUDIT)
         left = erase_abandoned(self._services)
         before = self._services.clock() - KEPT_AFTER_DELETE
         return [*left, *self._store.purge_deleted(before=before)]
@@ -382,7 +394,9 @@ class ContextEngine:
         if instead is not None:
             limits.pop(instead[0], None)
             limits |= {} if instead[1] is None else {instead[0]: instead[1]}
-        return self._due(limits, None if everybody else self.user_id)
+        found = self._due(limits, None if everybody else self.user_id)
+        seen = as_seen(self._services, [due.session for due in found])
+        return [replace(due, session=one) for due, one in zip(found, seen, strict=True)]
 
     def delete_due(self) -> list[DueSession]:
         """Deletes the sessions of all users that are due; `restore` brings them back.
@@ -419,6 +433,7 @@ class ContextEngine:
         Raises:
             PlaceError: there is no such message.
         """
+        self._services.session(session_id, "export")
         return self._store.fork(
             session_id,
             self._seq(session_id, at),
@@ -585,7 +600,7 @@ class ContextEngine:
         A message is found by any word, in any of its forms; words that say little weigh nothing.
         Excluded messages and system messages are never found, and none is shown twice.
         """
-        session = self._services.session(session_id)
+        session = self._services.session(session_id, "recall")
         counter = self._services.counter(session)
         view, _ = self._services.recounts.view(session, counter)
         return find_hits(view, query, counter, limit=limit)
@@ -1126,8 +1141,8 @@ class ContextEngine:
     # policies, users, models
 
     def policy(self, session_id: str, *, model: str | None = None) -> EffectivePolicy:
-        """The policy of a session, with the layer of each value."""
-        session = self._services.session(session_id)
+        """The policy of a session, with the layer of each value; operators see that of all."""
+        session = self._services.figures(session_id)
         return self._services.effective_policy(
             session, model or session.model or self._services.default_model
         )
@@ -1185,8 +1200,9 @@ class ContextEngine:
         )
 
     def assign(self, session_id: str, user_id: str) -> None:
-        """Changes the owner of a session; for operators."""
+        """Changes the owner of a session; for operators, another's for auditors, recorded."""
         self._require_operator(AccessCode.ASSIGN())
+        self._services.session(session_id, "assign")
         self._store.user(user_id)
         self._store.assign(session_id, user_id)
 
@@ -1232,7 +1248,7 @@ class ContextEngine:
         return last_backup(self._services)
 
     def back_up(self, path: Path, *, overwrite: bool = False) -> None:
-        """Copies an SQLite database into a file while it is in use, for operators.
+        """Copies an SQLite database into a file while it is in use, for auditors, recorded.
 
         The file appears when it is complete; one that is there stays, unless `overwrite` is set.
 

@@ -34,6 +34,7 @@ def with_other_sessions(services: EngineServices, target: CallTarget, request: s
     for hit in found:
         if not _may_be_shown(services, hit):
             continue
+        services.session(hit.session_id, "recall")  # recorded where an auditor asks
         text = _text(services, target, hit, request)
         left -= target.call.counter.count(text)
         if left < 0:

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ctxcore.errors import ContextError
 from ctxcore.reasons.storage_problems import StoreProblem, TurnProblem
-from ctxcore.reasons.values import Reason, as_reason
+from ctxcore.reasons.values import Code, Reason, as_reason
 from ctxcore.store.errors import RecordNotFoundError
 
 
 class NotAllowedError(ContextError):
     """The user may not access this."""
 
+    _problem: ClassVar[Code] = TurnProblem.NOT_ALLOWED
+
     def __init__(self, *, user_id: str, what: Reason | str) -> None:
         self.user_id = user_id
         self.what = as_reason(what)
-        super().__init__(TurnProblem.NOT_ALLOWED(what=self.what, user=user_id))
+        super().__init__(self._problem(what=self.what, user=user_id))
+
+
+class NotAuditorError(NotAllowedError):
+    """The user sees the figures of this, and may not read what was said."""
+
+    _problem = TurnProblem.NOT_AUDITOR
+
+
+class RoleError(ContextError):
+    """Roles cannot be set this way."""
+
+    def __init__(self, *, problem: Reason | str) -> None:
+        self.problem = as_reason(problem)
+        super().__init__(self.problem)
 
 
 class StaleProposalError(ContextError):

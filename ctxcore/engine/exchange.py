@@ -38,7 +38,7 @@ from ctxcore.reasons.values import Reason
 from ctxcore.redaction.redacting import redact, redaction_in
 from ctxcore.redaction.shapes import SecretKind
 from ctxcore.store.errors import RecordKind, record_code
-from ctxcore.store.values import CallInfo, ImportedCompaction, Scope, SessionInfo
+from ctxcore.store.values import AuditAction, CallInfo, ImportedCompaction, Scope, SessionInfo
 from ctxcore.text.languages import (
     CHARS_READ,
     Language,
@@ -85,7 +85,7 @@ class Exchange:
         self._services = services
 
     def digest(self, session_id: str) -> str:
-        return digest(self._content(session_id))
+        return digest(self._content(session_id, "open"))
 
     def secrets_in(self, session_id: str) -> Mapping[SecretKind, int]:
         return redaction_in(self._content(session_id)).counts
@@ -106,8 +106,8 @@ class Exchange:
         content = self._content(session_id)
         return redact(content)[0] if redacts else content
 
-    def _content(self, session_id: str) -> SessionContent:
-        store, session = self._services.store, self._services.session(session_id)
+    def _content(self, session_id: str, action: AuditAction = "export") -> SessionContent:
+        store, session = self._services.store, self._services.session(session_id, action)
         policy = store.policy(Scope(kind="session", owner=session_id))
         stored = store.record_counts(session_id)  # before they are read, since others may be added
         calls = store.calls(session_id)
@@ -129,7 +129,7 @@ class Exchange:
         return replace(content, damage=tuple(_damage(content, stored)))
 
     def damage(self, session_id: str) -> tuple[Reason, ...]:
-        return self._content(session_id).damage
+        return self._content(session_id, "open").damage
 
     def preview(self, source: ImportSource) -> list[ImportPreview]:
         if source.is_native:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
@@ -96,7 +96,7 @@ def health_of(services: EngineServices) -> Health:
         versions=tuple(_versions()),
         catalogue_date=as_of().isoformat(),
         database=store.database_info(),
-        running=tuple(store.running_turns()),
+        running=tuple(map(_without_texts, store.running_turns())),
         errors=tuple(_errors(store.failed_calls(limit=2 * SHOWN_ERRORS))),
         models=tuple(_model(name, catalog) for name in dict.fromkeys([*default, *known])),
         counters=tuple(
@@ -150,10 +150,10 @@ def back_up(services: EngineServices, path: Path, *, overwrite: bool) -> None:
     """Copies an SQLite database into a file while it is in use.
 
     Raises:
-        NotAllowedError: the user is no operator.
+        NotAllowedError: the user may not read what others said.
         DatabaseError: the file is there already or cannot be written, or it is no SQLite file.
     """
-    services.require_operator(AccessCode.HEALTH())
+    services.require_reading_all()
     services.store.back_up(path, overwrite=overwrite)
     made: JsonObject = {"at": services.clock().isoformat(), "name": path.name}
     services.store.save_setting(LAST_BACKUP, made)
@@ -188,6 +188,10 @@ def _versions() -> Iterable[tuple[str, str]]:
             yield name, metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
+
+
+def _without_texts(turn: TurnInfo) -> TurnInfo:
+    return replace(turn, partial="", system=None)
 
 
 def _errors(calls: Iterable[CallInfo]) -> list[CallInfo]:

@@ -138,7 +138,7 @@ def start_offer(
     """
     if not (question := question.strip()):
         raise TrialError(TrialProblem.NO_QUESTION())
-    session = engine.session(session_id)
+    session = engine.session(session_id, action="replay")
     model = session.model or engine.default_model
     if model is None:
         raise NoModelError

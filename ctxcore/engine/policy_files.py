@@ -36,7 +36,7 @@ def scopes_above(services: EngineServices, scope: Scope) -> list[Scope]:
     if scope.kind == "group":
         return [Scope()]
     if scope.kind == "session":
-        session = services.session(scope.owner)
+        session = services.figures(scope.owner)
         model = session.model or services.default_model or ""
         user = services.store.user(session.user_id)
     else:

@@ -6,6 +6,7 @@ Users see what is theirs, operators what is of all users.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from functools import cache
 
 from ctxcore.engine.alerts import SETTING, AlertRules
@@ -20,6 +21,7 @@ from ctxcore.engine.savings import PriceOf, Saving, savings_of
 from ctxcore.engine.services import EngineServices
 from ctxcore.engine.shadow import SWITCH, ShadowResult, ShadowSwitch, shadow_results, switched_on
 from ctxcore.formats.hints import Hint
+from ctxcore.reasons.report_codes import AlertCode
 from ctxcore.reasons.storage_problems import AccessCode
 from ctxcore.store.values import Alert, PolicyChange, PolicyVersion, Scope
 
@@ -143,7 +145,14 @@ class Reports:
     def alerts(self, *, unseen: bool = False) -> list[Alert]:
         """The newest alerts, newest first; for operators."""
         self._services.require_operator(AccessCode.ALERTS())
-        return self._services.store.alerts(unseen=unseen)
+        services = self._services
+        alerts = services.store.alerts(unseen=unseen)
+        if services.user().reads_others:
+            quoted = [one for one in alerts if one.reason.code == AlertCode.RULES_LOST]
+            read = [(one.session_id, one.user_id) for one in quoted if one.session_id]
+            services.audit.reads(read, "open")
+            return alerts
+        return [one if one.user_id == services.user_id else _without_texts(one) for one in alerts]
 
     def unseen_alerts(self) -> int:
         """The number of alerts that no operator has seen; 0 for other users."""
@@ -210,6 +219,14 @@ class Reports:
 
 def _sets_shadow(own: PolicyVersion | None) -> bool:
     return own is not None and own.overrides.get(SWITCH) is True
+
+
+def _without_texts(alert: Alert) -> Alert:
+    """An alert that does not say what was said."""
+    if alert.reason.code != AlertCode.RULES_LOST:
+        return alert
+    count = AlertCode.RULES_LOST_COUNT(count=alert.reason.facts["count"])
+    return replace(alert, reason=count)
 
 
 def _version(stored: object) -> int | None:

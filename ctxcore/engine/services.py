@@ -23,8 +23,9 @@ from ctxcore.compression.own_tools import (
     with_own_tools,
 )
 from ctxcore.engine.alerts import Alerts
+from ctxcore.engine.auditing import Audit
 from ctxcore.engine.background import Recounts, WorkQueue
-from ctxcore.engine.errors import NotAllowedError
+from ctxcore.engine.errors import NotAllowedError, NotAuditorError
 from ctxcore.engine.events import EventJournal
 from ctxcore.engine.factors import factor_of, hold_factor
 from ctxcore.engine.leases import Leases
@@ -42,6 +43,7 @@ from ctxcore.reasons.values import Reason
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import (
+    AuditAction,
     CompactionInfo,
     Scope,
     SessionInfo,
@@ -142,6 +144,8 @@ class EngineServices:
     """Asked before a compaction, unless the turn's caller gives another function."""
     layers: tuple[Layer, ...] = ()
     """The policy layers of file and environment, widest first; stored ones are narrower."""
+    audit: Audit
+    """What the user reads of others."""
     watchers: Watchers = field(default_factory=Watchers)
     """Told of contexts and calls, e.g. by telemetry."""
     slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(BUSY_THREADS))
@@ -154,35 +158,66 @@ class EngineServices:
         return Alerts(self.store, self.journal)
 
     def user(self) -> UserInfo:
-        """The engine's user, created on first use; the first user of a store is an operator."""
+        """The engine's user, created on first use; the first user of a store has all roles."""
         try:
             return self.store.user(self.user_id)
         except RecordNotFoundError:
             is_first = not self.store.list_users()
             return self.store.create_user(
-                self.user_id, at=self.clock(), name=self.user_id, is_operator=is_first
+                self.user_id,
+                at=self.clock(),
+                name=self.user_id,
+                is_operator=is_first,
+                is_auditor=is_first,
             )
 
-    def session(self, session_id: str) -> SessionInfo:
-        """The session, if the user may access it.
+    def session(self, session_id: str, action: AuditAction = "open") -> SessionInfo:
+        """The session, if the user may read it; that of another is recorded as `action`.
+
+        Raises:
+            SessionNotFoundError: there is none.
+            NotAllowedError: it is another user's, and the user is no auditor.
+        """
+        session = self.store.session(session_id)
+        self._require_reading(session.user_id, session_id, action)
+        return session
+
+    def figures(self, session_id: str) -> SessionInfo:
+        """The session for a use that shows nothing of what was said; nothing is recorded.
 
         Raises:
             SessionNotFoundError: there is none.
             NotAllowedError: it is another user's, and the user is no operator.
         """
         session = self.store.session(session_id)
-        self._require_access(session.user_id, session_id)
+        if session.user_id != self.user_id:
+            self.require_operator(AccessCode.SESSION(id=session_id))
         return session
 
     def session_stamp(self, session_id: str) -> SessionStamp:
-        """What changes with the session, if the user may access it; raises as `session` does."""
+        """What changes with the session, if the user may read it; raises as `session` does."""
         stamp = self.store.session_stamp(session_id)
-        self._require_access(stamp.user_id, session_id)
+        self._require_reading(stamp.user_id, session_id, "open")
         return stamp
 
-    def _require_access(self, owner_id: str, session_id: str) -> None:
-        if owner_id != self.user_id and not self.user().is_operator:
-            raise NotAllowedError(user_id=self.user_id, what=AccessCode.SESSION(id=session_id))
+    def require_reading_all(self) -> None:
+        """Refuses others than auditors; a copy of everything is recorded.
+
+        Raises:
+            NotAllowedError: the user may not read what others said.
+        """
+        self.require_operator(AccessCode.ALL_TEXTS())
+        if not self.user().reads_others:
+            raise NotAuditorError(user_id=self.user_id, what=AccessCode.ALL_TEXTS())
+        self.audit.copies_everything()
+
+    def _require_reading(self, owner_id: str, session_id: str, action: AuditAction) -> None:
+        if owner_id == self.user_id:
+            return
+        self.require_operator(AccessCode.SESSION(id=session_id))
+        if not self.user().reads_others:
+            raise NotAuditorError(user_id=self.user_id, what=AccessCode.TEXTS(id=session_id))
+        self.audit.reads([(session_id, owner_id)], action)
 
     def require_operator(self, what: Reason) -> None:
         """Refuses others than operators.
@@ -201,7 +236,7 @@ class EngineServices:
         """
         is_own = scope.kind in ("user", "user_model") and scope.owner == self.user_id
         if scope.kind == "session":
-            self.session(scope.owner)
+            self.figures(scope.owner)
         elif not is_own:
             self.require_operator(AccessCode.POLICY_OF(scope=scope.kind))
 

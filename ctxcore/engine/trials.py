@@ -67,7 +67,7 @@ def trial_session(
     Raises:
         SessionNotFoundError, NotAllowedError: there is none, or it is another user's.
     """
-    session, infos = engine.session(session_id), engine.store.messages(session_id)
+    session, infos = engine.session(session_id, action="replay"), engine.store.messages(session_id)
     settings = _settings(engine, session, model=model, window_tokens=window_tokens)
     places = _in_force([info.message for info in infos], session.system_changes)
     is_budget = max_tokens is not None
@@ -124,7 +124,7 @@ def start_trial(
         SessionNotFoundError, NotAllowedError: of one of the sessions.
         PolicyError: a candidate has no policy in one of them.
     """
-    sessions = [engine.session(session_id) for session_id in session_ids]
+    sessions = [engine.session(session_id, action="replay") for session_id in session_ids]
     settings = [_settings(engine, one, window_tokens=window_tokens) for one in sessions]
     for candidate in candidates:
         for one in settings:
@@ -158,7 +158,9 @@ def start_call(
     Raises:
         SessionNotFoundError, NotAllowedError: there is none, or it is another user's.
     """
-    settings = _settings(engine, engine.session(session_id), window_tokens=window_tokens)
+    settings = _settings(
+        engine, engine.session(session_id, action="replay"), window_tokens=window_tokens
+    )
     spec: JsonObject = {
         "session": session_id,
         "candidate": candidate.to_dict(),

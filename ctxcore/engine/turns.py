@@ -79,6 +79,7 @@ class Turns:
             TurnStateError: there is no turn to resume, or its calls wait for results.
             LeaseTakenError: it is running, and did not end in time.
         """
+        self._services.session(request.session_id)  # before anything is told of the last turn
         start = partial(self._start_again, request)
         again = yield from self._in_turn(request.session_id, start)
         yield from self._run(again.request, again.running, self._resume(again))

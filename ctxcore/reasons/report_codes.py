@@ -18,6 +18,7 @@ class AlertCode(Code):
     )
     FAILED_SUMMARY = "alert.failed_summary", "a summary failed: {why}"
     RULES_LOST = "alert.rules_lost", "a compaction lost {count:,} standing instructions: {rules}"
+    RULES_LOST_COUNT = "alert.rules_lost_count", "a compaction lost {count:,} standing instructions"
 
 
 class AlertProblem(Code):

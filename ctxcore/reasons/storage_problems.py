@@ -336,6 +336,9 @@ class AccessCode(Code):
     """What only its owner or an operator may see or do."""
 
     SESSION = "access.session", "session {id!r}"
+    TEXTS = "access.texts", "what was said in session {id!r}"
+    ALL_TEXTS = "access.all_texts", "what all users said"
+    SESSIONS = "access.sessions", "the sessions of all users"
     POLICY_OF = "access.policy_of", "the policy of {scope}"
     THRESHOLDS = "access.thresholds", "the thresholds of all users"
     USERS = "access.users", "the list of users"
@@ -344,6 +347,19 @@ class AccessCode(Code):
     REPORTS = "access.reports", "the reports of all users"
     ALERTS = "access.alerts", "the alerts"
     HEALTH = "access.health", "the state of the installation"
+
+
+class RoleProblem(Code):
+    """Why roles cannot be set."""
+
+    LAST_OPERATOR = (
+        "role.last_operator",
+        "{user!r} is the last operator; make somebody else an operator first",
+    )
+    OWN_READING = (
+        "role.own_reading",
+        "nobody may give themselves the right to read what others said; ask another operator",
+    )
 
 
 class JobProblem(Code):
@@ -378,6 +394,10 @@ class TurnProblem(Code):
     NOT_ALLOWED = (
         "turn.not_allowed",
         "{user!r} has no access to {what}; ask its owner or an operator for access",
+    )
+    NOT_AUDITOR = (
+        "turn.not_auditor",
+        "{user!r} may not read {what}; that takes the role of an auditor",
     )
     STALE = "turn.stale", "{changed} changed since the proposal; request a new one and confirm it"
     NO_MODEL = "turn.no_model", "no model is set for this session; choose one, or pass model="

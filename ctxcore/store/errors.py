@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from ctxcore.errors import ContextError
 from ctxcore.reasons.places import PlaceCode
-from ctxcore.reasons.storage_problems import RecordCode, StoreProblem, TurnProblem
+from ctxcore.reasons.storage_problems import RecordCode, RoleProblem, StoreProblem, TurnProblem
 from ctxcore.reasons.values import Fact, QuoteCode, Reason, as_reason
 from ctxcore.store.holders import parse_holder
 from ctxcore.store.values import LeaseInfo
@@ -70,6 +70,14 @@ class SessionAmbiguousError(StoreError):
         more: tuple[Fact, ...] = (QuoteCode.MORE(),) if count > len(self.candidates) else ()
         names = (*self.candidates, *more)
         super().__init__(StoreProblem.AMBIGUOUS(count=count, beginning=beginning, names=names))
+
+
+class LastOperatorError(StoreError):
+    """No operator would be left."""
+
+    def __init__(self, *, user_id: str) -> None:
+        self.user_id = user_id
+        super().__init__(RoleProblem.LAST_OPERATOR(user=user_id))
 
 
 class RecordNotFoundError(StoreError):

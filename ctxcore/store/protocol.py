@@ -22,6 +22,8 @@ from ctxcore.store.values import (
     EVERY_SESSION,
     NO_CLAIM,
     Alert,
+    AuditEntry,
+    AuditRecord,
     BilledCalls,
     CallInfo,
     CallTally,
@@ -76,6 +78,7 @@ class SessionStore(Protocol):
         name: str = "",
         group: str = "",
         is_operator: bool = False,
+        is_auditor: bool = False,
     ) -> UserInfo:
         """Creates a user; one that exists already is returned unchanged."""
 
@@ -86,8 +89,32 @@ class SessionStore(Protocol):
         name: str | None = None,
         group: str | None = None,
         is_operator: bool | None = None,
+        is_auditor: bool | None = None,
     ) -> UserInfo:
-        """Changes the given attributes of a user."""
+        """Changes the given attributes of a user, without a record; see `set_roles`."""
+
+    def set_roles(self, entry: AuditEntry, *, keeps_operator: bool = True) -> UserInfo:
+        """Gives the user `entry.owner_id` the roles of an entry, and records it, in one write.
+
+        Roles that the user has already are neither written nor recorded.
+
+        Raises:
+            LastOperatorError: no operator would be left; never without `keeps_operator`.
+        """
+
+    def record_audit(self, entries: Sequence[AuditEntry]) -> None:
+        """Adds records of who read what another said; none is ever changed."""
+
+    def audit_records(
+        self, *, concerning: str | None = None, limit: int = 200, before_id: int | None = None
+    ) -> list[AuditRecord]:
+        """The newest records, newest first, before the one with `before_id`.
+
+        With `concerning` those of what this user owns, and of copies of everything.
+        """
+
+    def purge_audit(self, *, before: datetime) -> int:
+        """Erases records made before a time; returns how many."""
 
     def user(self, user_id: str) -> UserInfo:
         """The user with this id."""

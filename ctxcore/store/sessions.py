@@ -128,14 +128,15 @@ class Sessions(Area):
         name: str = "",
         group: str = "",
         is_operator: bool = False,
+        is_auditor: bool = False,
     ) -> UserInfo:
         with self._database.write() as connection:
             lock_name(connection, f"user:{user_id}")
             found = select(USER.c.id).where(USER.c.id == user_id)
             if connection.execute(found).first() is None:
                 row = {"id": user_id, "name": name or user_id, "group": group}
-                new = {**row, "is_operator": is_operator, "created_at": at}
-                connection.execute(insert(USER), new)
+                roles = {"is_operator": is_operator, "is_auditor": is_auditor}
+                connection.execute(insert(USER), {**row, **roles, "created_at": at})
         return self.user(user_id)
 
     def update_user(
@@ -145,8 +146,10 @@ class Sessions(Area):
         name: str | None = None,
         group: str | None = None,
         is_operator: bool | None = None,
+        is_auditor: bool | None = None,
     ) -> UserInfo:
-        given = {"name": name, "group": group, "is_operator": is_operator}
+        roles = {"is_operator": is_operator, "is_auditor": is_auditor}
+        given = {"name": name, "group": group, **roles}
         changed = {key: value for key, value in given.items() if value is not None}
         if changed:
             with self._database.write() as connection:

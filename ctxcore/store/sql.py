@@ -7,6 +7,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from ctxcore.store.auditing import Auditing
 from ctxcore.store.checking import Checking
 from ctxcore.store.database import Database
 from ctxcore.store.histories import Histories
@@ -57,6 +58,7 @@ class SqlStore(
     RequestPrefixes,
     Upkeep,
     Checking,
+    Auditing,
 ):
     """A `SessionStore` on a database; safe to share between threads."""
 

@@ -56,13 +56,52 @@ ScopeKind = Literal["default", "group", "user", "user_model", "session"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserInfo(Plain):
-    """An owner of sessions; an operator may also use those of other users."""
+    """An owner of sessions, with the roles that were given."""
 
     id: str
     name: str
     group: str
     is_operator: bool
+    """Sees the figures of all users, and sets what holds for all."""
     created_at: datetime
+    is_auditor: bool = False
+    """Whether an operator may also read what others said."""
+
+    @property
+    def reads_others(self) -> bool:
+        """Whether what others said may be read."""
+        return self.is_operator and self.is_auditor
+
+
+AuditAction = Literal[
+    "open", "list", "export", "recall", "replay", "assign", "backup", "roles", "login_roles"
+]
+"""`open`: read on a page or by a program; `list`: its title in a list; `recall`: searched;
+`replay`: sent again or replayed; `backup`: a copy of everything; `roles`, `login_roles`: roles were
+set by a person or followed from a login."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry(Plain):
+    """Who read what another said, or set another's roles; never what was said."""
+
+    created_at: datetime
+    user_id: str
+    """Who did it."""
+    action: AuditAction
+    owner_id: str | None = None
+    """Whose session, or whose roles; None: everybody's."""
+    session_id: str | None = None
+    is_operator: bool | None = None
+    """The roles that were set; None where it is not about roles."""
+    is_auditor: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRecord(AuditEntry):
+    """An entry as it is kept; none is ever changed."""
+
+    id: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

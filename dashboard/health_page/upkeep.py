@@ -64,6 +64,9 @@ def show_backup(database: DatabaseInfo) -> None:
         st.caption(t("health.backup.never"))
     else:
         st.caption(t("health.backup.last", at=f"{made_at.astimezone(UTC):%Y-%m-%d %H:%M}"))
+    if not engine().user().reads_others:
+        st.caption(t("health.backup.auditors"))
+        return
     with st.container(horizontal=True, vertical_alignment="bottom", key="health_backup"):
         if database.size_bytes <= MOST_DOWNLOAD_BYTES:
             st.download_button(

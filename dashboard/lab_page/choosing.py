@@ -117,10 +117,10 @@ def candidate_name(candidate: Candidate) -> str:
 
 
 def _sessions() -> list[SessionInfo]:
-    """The newest sessions of the user, or of the one that an operator chose, and the shown one."""
+    """The newest sessions of the user, or of the one that an auditor chose, and the shown one."""
     work = engine()
     whose = _whose()
-    newest = [one for one in work.store.list_sessions(whose, limit=MOST_SESSIONS) if one.length]
+    newest = [one for one in work.people.sessions(whose, limit=MOST_SESSIONS) if one.length]
     shown = current_session()
     if shown is None or not shown.length or shown.user_id != whose:
         return newest
@@ -128,9 +128,9 @@ def _sessions() -> list[SessionInfo]:
 
 
 def _whose() -> str:
-    """The user, or the one that an operator chose."""
+    """The user, or the one that an auditor chose: a trial shows what was said."""
     work = engine()
-    if not work.user().is_operator or len(users := work.users()) < 2:
+    if not work.user().reads_others or len(users := work.users()) < 2:
         return work.user_id
     names = {user.id: user.name or user.id for user in users}
     ids = list(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.reports_page.alerts import show_alerts
+from dashboard.reports_page.audit import show_audit
 from dashboard.reports_page.changes import show_changes_made
 from dashboard.reports_page.effects import show_effects
 from dashboard.reports_page.savings import show_savings
@@ -12,7 +13,7 @@ from dashboard.reports_page.shadow import show_shadow
 from dashboard.services import engine
 from dashboard.texts import t
 
-VIEWS = ("savings", "effects", "shadow", "changes")
+VIEWS = ("savings", "effects", "shadow", "changes", "audit")
 OPERATOR_VIEWS = (*VIEWS, "alerts")
 
 
@@ -38,6 +39,8 @@ def show_reports() -> None:
             show_shadow()
         case "changes":
             show_changes_made()
+        case "audit":
+            show_audit()
         case "alerts":
             show_alerts()
         case _:

@@ -11,7 +11,7 @@ from ctxcore.exports.registry import EXPORT_FORMS
 from ctxcore.store.values import BRANCH, SessionInfo
 from dashboard.page_registry import PAGES
 from dashboard.safe_markdown import plain_label
-from dashboard.selection import current_session, select_session, session_title
+from dashboard.selection import current_session, may_read, select_session, session_title
 from dashboard.services import engine
 from dashboard.sessions_page import actions
 from dashboard.sessions_page.comparing import show_comparing
@@ -23,6 +23,9 @@ def show_chosen(session: SessionInfo, listed: Sequence[SessionInfo]) -> None:
     """Draws links, title, copies and exports of one session, and beside it another of `listed`."""
     with st.container(border=True, key="sessions_chosen"):
         st.markdown(f"**{plain_label(session_title(session))}**")
+        if not may_read(session):
+            st.caption(t("sessions.figures_alone"))
+            return
         _origin(session)
         _open(session)
         _keep(session)
@@ -34,7 +37,7 @@ def show_chosen(session: SessionInfo, listed: Sequence[SessionInfo]) -> None:
 
 def _origin(session: SessionInfo) -> None:
     """Says which session this one branches from, and how many branches it has itself."""
-    relatives = {one.id: one for one in engine().store.relatives(session.id)}
+    relatives = {one.id: one for one in engine().store.relatives(session.id) if may_read(one)}
     parent = relatives.get(session.parent_id or "")
     if session.origin == BRANCH and parent is not None:
         title = plain_label(session_title(parent))

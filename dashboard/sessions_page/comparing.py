@@ -16,7 +16,7 @@ from dashboard.addresses import place_link
 from dashboard.excerpts import excerpt
 from dashboard.reads import session_tokens, turn_beginnings
 from dashboard.safe_markdown import plain_label
-from dashboard.selection import session_labels
+from dashboard.selection import may_read, session_labels
 from dashboard.services import database_url, engine
 from dashboard.sessions_page.wording import cost_text, origin_text
 from dashboard.texts import t
@@ -31,7 +31,7 @@ def show_comparing(session: SessionInfo, others: Sequence[SessionInfo]) -> None:
     choices = {
         one.id: one
         for one in found.values()
-        if one.id != session.id and one.deleted_at is None and _may_see(one)
+        if one.id != session.id and one.deleted_at is None and may_read(one)
     }
     if not choices:
         return
@@ -47,11 +47,6 @@ def show_comparing(session: SessionInfo, others: Sequence[SessionInfo]) -> None:
     )
     if chosen in choices:
         _compare(session, choices[str(chosen)])
-
-
-def _may_see(session: SessionInfo) -> bool:
-    me = engine().user()
-    return me.is_operator or session.user_id == me.id
 
 
 def _compare(one: SessionInfo, other: SessionInfo) -> None:

@@ -30,11 +30,11 @@ def list_page(
 ) -> Listing:
     """Page `number` (from 1) of the sessions that are wanted, deleted ones or not.
 
-    Others' sessions are listed for operators only.
+    Others' sessions are listed for operators only, without titles where they are no auditors.
     """
     user_id, listed = _whose(engine, wanted), _listed(wanted, is_deleted=is_deleted)
     return Listing(
-        sessions=engine.store.list_sessions(
+        sessions=engine.people.sessions(
             user_id,
             listed=listed,
             title=wanted.title,
@@ -42,7 +42,7 @@ def list_page(
             limit=PAGE_SESSIONS,
             offset=(number - 1) * PAGE_SESSIONS,
         ),
-        total=engine.store.count_sessions(
+        total=engine.people.count_sessions(
             user_id, listed=listed, title=wanted.title, where=wanted.where
         ),
     )
@@ -51,7 +51,7 @@ def list_page(
 def all_listed(engine: ContextEngine, wanted: Wanted) -> list[SessionInfo]:
     """The sessions of all pages."""
     found: list[SessionInfo] = []
-    while page := engine.store.list_sessions(
+    while page := engine.people.sessions(
         _whose(engine, wanted),
         listed=_listed(wanted),
         title=wanted.title,

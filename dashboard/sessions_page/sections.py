@@ -65,7 +65,8 @@ def _list() -> None:
         alt=t("sessions.title"),
         newest=list(by_id).index(current.id) if current and current.id in by_id else 0,
     )
-    show_export(wanted, page.total)
+    if wanted.user_id == engine().user_id or engine().user().reads_others:
+        show_export(wanted, page.total)
     show_chosen(by_id[chosen], page.sessions)
 
 

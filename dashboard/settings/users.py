@@ -1,12 +1,14 @@
-"""The view of users: their names, groups, and who is an operator."""
+"""The view of users: their names, groups and roles."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import streamlit as st
 
 from ctxcore.store.values import UserInfo
+from dashboard.login import CLAIM_VARIABLE, roles_come_from_login
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
@@ -34,12 +36,22 @@ def is_last_operator(users: Sequence[UserInfo], user_id: str) -> bool:
     return [user.id for user in users if user.is_operator] == [user_id]
 
 
+def roles_text(*, is_operator: bool, is_auditor: bool) -> str:
+    """The names of roles."""
+    if not is_operator:
+        return t("settings.user.role.user")
+    operator = t("settings.user.operator")
+    return f"{operator}, {t('settings.user.auditor')}" if is_auditor else operator
+
+
 def _row(user: UserInfo) -> Row:
     return {
         t("settings.user.id"): user.id,
         t("settings.user.name"): user.name,
         t("settings.user.group"): user.group,
-        t("settings.user.operator"): t("compaction.yes" if user.is_operator else "compaction.no"),
+        t("settings.user.roles"): roles_text(
+            is_operator=user.is_operator, is_auditor=user.reads_others
+        ),
         t("settings.user.since"): f"{user.created_at:%Y-%m-%d}",
     }
 
@@ -57,27 +69,45 @@ def _change(users: Sequence[UserInfo]) -> None:
     ]
     show_problem(_PROBLEM, max_chars=300)
     st.markdown(f"**{plain_label(chosen.name or chosen.id)}**")
-    keys = {name: f"settings_user_{name}_{chosen.id}" for name in ("name", "group", "operator")}
+    keys = {name: f"settings_user_{name}_{chosen.id}" for name in ("name", "group")}
     for name, value in (("name", chosen.name), ("group", chosen.group)):
         st.session_state[keys[name]] = value
-    st.session_state[keys["operator"]] = chosen.is_operator
     with st.container(horizontal=True, vertical_alignment="bottom", key="settings_user_fields"):
-        for name in ("name", "group"):
+        for name, key in keys.items():
             st.text_input(
                 t(f"settings.user.{name}"),
-                key=keys[name],
+                key=key,
                 width=260,
                 on_change=_save,
-                args=(chosen.id, name, keys[name]),
+                args=(chosen.id, name, key),
             )
-        st.toggle(
-            t("settings.user.operator"),
-            key=keys["operator"],
-            disabled=is_last_operator(users, chosen.id),
-            help=t("settings.user.operator.help"),
-            on_change=_save,
-            args=(chosen.id, "operator", keys["operator"]),
-        )
+    _roles(chosen, users)
+
+
+def _roles(chosen: UserInfo, users: Sequence[UserInfo]) -> None:
+    """Draws the roles of a user; none of them is drawn where they follow from the login."""
+    if roles_come_from_login():
+        text = t("settings.user.roles.login", claim=os.environ[CLAIM_VARIABLE])
+        st.caption(plain_label(text, max_chars=300))
+        return
+    me = engine().user()
+    fixed = {
+        "operator": is_last_operator(users, chosen.id),
+        "auditor": not chosen.is_operator or (chosen.id == me.id and not me.is_auditor),
+    }
+    given = {"operator": chosen.is_operator, "auditor": chosen.reads_others}
+    with st.container(horizontal=True, key="settings_user_roles"):
+        for name, value in given.items():
+            key = f"settings_user_{name}_{chosen.id}"
+            st.session_state[key] = value
+            st.toggle(
+                t(f"settings.user.{name}"),
+                key=key,
+                disabled=fixed[name],
+                help=t(f"settings.user.{name}.help"),
+                on_change=_save_roles,
+                args=(chosen.id,),
+            )
 
 
 def _add() -> None:
@@ -106,14 +136,19 @@ def _create() -> None:
 
 
 def _save(user_id: str, name: str, key: str) -> None:
-    """Saves one field of a user; listing users raises for others than operators."""
-    value = st.session_state[key]
+    """Saves the name or the group of a user."""
+    change = engine().people.rename if name == "name" else engine().people.group
     with report_errors(_PROBLEM):
-        users = engine().users()
-        if name == "operator":
-            if value or not is_last_operator(users, user_id):
-                engine().store.update_user(user_id, is_operator=bool(value))
-        elif name == "group":
-            engine().store.update_user(user_id, group=str(value).strip())
-        else:
-            engine().store.update_user(user_id, name=str(value).strip() or user_id)
+        change(user_id, str(st.session_state[key]))
+
+
+def _save_roles(user_id: str) -> None:
+    """Saves both roles of a user."""
+    given = {
+        name: bool(st.session_state[f"settings_user_{name}_{user_id}"])
+        for name in ("operator", "auditor")
+    }
+    with report_errors(_PROBLEM):
+        engine().people.set_roles(
+            user_id, is_operator=given["operator"], is_auditor=given["auditor"]
+        )

@@ -33,6 +33,7 @@ from ctxcore.store import SessionStore, open_store
 from ctxcore.store.errors import (
     CountsMissingError,
     DatabaseError,
+    LastOperatorError,
     LeaseTakenError,
     RecordNotFoundError,
     SessionNotFoundError,
@@ -43,6 +44,7 @@ from ctxcore.store.errors import (
 from ctxcore.store.sql import database_url
 from ctxcore.store.values import (
     BRANCH,
+    AuditEntry,
     CallInfo,
     Claim,
     ImportedCompaction,
@@ -209,6 +211,47 @@ class TestUsersAndSessions:
 
         assert (again.name, again.is_operator, again.created_at) == ("Ada", True, NOON)
         assert [found.id for found in store.list_users()] == ["ada"]
+
+    def test_roles_are_set_with_a_record_and_the_last_operator_stays(
+        self, store: SessionStore
+    ) -> None:
+        store.update_user("ada", is_operator=True)
+        store.create_user("ben", at=NOON)
+        made = AuditEntry(
+            created_at=NOON, user_id="ada", action="roles", owner_id="ben", is_operator=True
+        )
+
+        assert store.set_roles(made).is_operator
+        store.set_roles(made)  # the same again
+        store.set_roles(replace(made, owner_id="ada", is_operator=False))
+        with pytest.raises(LastOperatorError):
+            store.set_roles(replace(made, is_operator=False))
+
+        assert [one.owner_id for one in store.audit_records()] == ["ada", "ben"]
+        assert store.user("ben").is_operator
+        assert not store.set_roles(
+            replace(made, is_operator=False), keeps_operator=False
+        ).is_operator
+
+    def test_records_of_reading_outlive_the_session_until_their_time(
+        self, store: SessionStore
+    ) -> None:
+        read = AuditEntry(
+            created_at=NOON, user_id="eve", action="open", owner_id="ada", session_id="s"
+        )
+        store.record_audit([read, replace(read, action="export", created_at=LATER)])
+        store.record_audit([replace(read, owner_id="ben", session_id="t")])
+        store.record_audit([replace(read, owner_id=None, session_id=None, action="backup")])
+        store.record_audit([])
+
+        store.purge("s")
+
+        found = store.audit_records(concerning="ada")
+        assert [one.action for one in found] == ["backup", "export", "open"]
+        assert store.audit_records(concerning="ada", before_id=found[1].id) == [found[2]]
+        assert store.audit_records(limit=1) == [found[0]]
+        assert store.purge_audit(before=LATER) == 3
+        assert [one.action for one in store.audit_records()] == ["export"]
 
     def test_a_session_needs_a_user_that_exists(self, store: SessionStore) -> None:
         with pytest.raises(DatabaseError):

@@ -12,6 +12,7 @@ import pytest
 import ctxcore
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.jobs import Jobs
+from ctxcore.engine.people import People
 from ctxcore.engine.reports import Reports
 from ctxcore.store.errors import SessionNotFoundError
 from tests.engines import engine_with
@@ -27,7 +28,7 @@ def verbs(owner: type) -> list[str]:
     return sorted(name for name in named - WITHOUT if name[1:] not in named or name[0] != "a")
 
 
-@pytest.mark.parametrize("owner", [ContextEngine, Reports, Jobs])
+@pytest.mark.parametrize("owner", [ContextEngine, People, Reports, Jobs])
 def test_every_verb_has_a_twin_with_the_same_arguments(owner: type) -> None:
     for name in verbs(owner):
         verb: Callable[..., object] = getattr(owner, name)

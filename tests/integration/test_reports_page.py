@@ -16,7 +16,7 @@ from dashboard.texts import Language, languages, translate
 from tests.dashboard_app import MODEL, WINDOW_TOKENS, Dashboard, open_dashboard
 
 ME = Scope(kind="user", owner="local")
-VIEWS = ("savings", "effects", "shadow", "changes", "alerts")
+VIEWS = ("savings", "effects", "shadow", "changes", "audit", "alerts")
 FOLDING: JsonObject = {"strategies": ["fold_oldest"], "check_at": "before_send"}
 
 

@@ -46,7 +46,8 @@ COUNTER = counter_by_id("estimate:o200k")
 
 COLUMNS = {
     "alembic_version": "version_num",
-    "user": "id name group is_operator created_at",
+    "user": "id name group is_operator created_at is_auditor",
+    "audit": "id created_at user_id action owner_id session_id is_operator is_auditor",
     "session": "id user_id title model origin tools parent_id parent_seq created_at updated_at"
     " deleted_at length head_seq goal_seq last_user_seq system_seqs counter_id"
     " active_compaction_id indexed_until working system_changes count_factor recalls rule_edits"

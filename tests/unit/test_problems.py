@@ -68,6 +68,7 @@ from ctxcore.reasons.storage_problems import (
     ExportProblem,
     FileProblem,
     RecordCode,
+    RoleProblem,
     RuleProblem,
     SettingProblem,
     TurnProblem,
@@ -241,6 +242,24 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "turn.not_allowed",
         {"what": AccessCode.SESSION(id="s1"), "user": "ben"},
         "'ben' has no access to session 's1'; ask its owner or an operator for access",
+    ),
+    (
+        engine_errors.NotAuditorError(user_id="ben", what=AccessCode.TEXTS(id="s1")),
+        "turn.not_auditor",
+        {"what": AccessCode.TEXTS(id="s1"), "user": "ben"},
+        "'ben' may not read what was said in session 's1'; that takes the role of an auditor",
+    ),
+    (
+        engine_errors.RoleError(problem=RoleProblem.OWN_READING()),
+        "role.own_reading",
+        {},
+        "nobody may give themselves the right to read what others said; ask another operator",
+    ),
+    (
+        store_errors.LastOperatorError(user_id="ada"),
+        "role.last_operator",
+        {"user": "ada"},
+        "'ada' is the last operator; make somebody else an operator first",
     ),
     (
         engine_errors.RuleError(problem=RuleProblem.NOT_SAID(number=3, text="Be brief.")),
