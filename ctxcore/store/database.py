@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from sqlalchemy import (
@@ -290,7 +290,7 @@ class Database:
             self.url = parsed = make_url(url)
             self._writer, self._reader = _engines_of(parsed)
         self.rule_books, self.known_rows = RuleBooks(), KnownRows()
-        self._is_closed = False
+        self._closed = Event()
         lock = Lock()
         self._writing: AbstractContextManager[object] = lock if is_sqlite(parsed) else nullcontext()
         self._reading: AbstractContextManager[object] = (
@@ -309,18 +309,24 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One write transaction."""
-        with self._writing, _explained():
-            self._check_open()
-            with self._writer.begin() as connection:
-                yield connection
+        with (
+            self._writing,
+            _explained(),
+            self._used(self._writer),
+            self._writer.begin() as connection,
+        ):
+            yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection that only reads."""
-        with self._reading, _explained():
-            self._check_open()
-            with self._reader.connect() as connection:
-                yield connection
+        with (
+            self._reading,
+            _explained(),
+            self._used(self._reader),
+            self._reader.connect() as connection,
+        ):
+            yield connection
 
     def empty_log(self) -> None:
         """Removes erased rows from the log too, unless another process is reading it."""
@@ -333,13 +339,20 @@ class Database:
     def close(self) -> None:
         """Closes all connections, after the current write; later reads and writes raise."""
         with self._writing:
-            self._is_closed = True
-            self._writer.dispose()
-            self._reader.dispose()
+            self._closed.set()
+            self._writer.pool.dispose()
+            self._reader.pool.dispose()
 
-    def _check_open(self) -> None:
-        if self._is_closed:
+    @contextmanager
+    def _used(self, engine: Engine) -> Iterator[None]:
+        """A use of `engine`; its connection is closed with the database, or right after the use."""
+        if self._closed.is_set():
             raise DatabaseError(problem=StoreProblem.CLOSED())
+        try:
+            yield
+        finally:
+            if self._closed.is_set():  # meanwhile, by another thread; this one was left open
+                engine.pool.dispose()
 
 
 # What SQLite says, with what to do about it.
