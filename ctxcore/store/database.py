@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from functools import cache
 from pathlib import Path
 from threading import Event, Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from sqlalchemy import (
@@ -27,8 +28,8 @@ from sqlalchemy import (
     make_url,
     text,
 )
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.exc import InvalidatePoolError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 import ctxcore.migrations
 from ctxcore.migrations import HEAD
@@ -47,6 +48,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+IDLE_SECONDS = 5.0  # chosen: far longer than between the statements of a turn
 BUSY_MILLISECONDS = 15_000  # a writer's wait for another; chosen: longer than any write takes
 
 
@@ -57,8 +59,10 @@ _DRIVERS: Final = {"sqlite": "Python with sqlite3", "postgresql": "ctxcore-windo
 def make_engines(url: URL) -> tuple[Engine, Engine]:
     """One engine for writing and one for reading; the same one for a database in memory."""
     if not is_sqlite(url):
-        engine = create_engine(url, pool_pre_ping=True)
-        return engine, engine
+        engine = create_engine(url, max_overflow=30)
+        _ping_idle(engine)
+        # Each statement that reads is a transaction of its own: no BEGIN, no ROLLBACK to wait for.
+        return engine, engine.execution_options(isolation_level="AUTOCOMMIT")
     if is_in_memory(url):
         engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
         _prepare_sqlite(engine, begin="BEGIN IMMEDIATE")
@@ -68,6 +72,28 @@ def make_engines(url: URL) -> tuple[Engine, Engine]:
     _prepare_sqlite(writer, begin="BEGIN IMMEDIATE")
     _prepare_sqlite(reader, begin=None)
     return writer, reader
+
+
+def _ping_idle(engine: Engine) -> None:
+    """Asks connections that were idle for long whether the server still knows them.
+
+    Asking each time would cost every read and write a round trip. Of a server that restarts, what
+    runs at that moment sees an error; all connections are then made anew.
+    """
+
+    @event.listens_for(engine, "checkin")
+    def returned(connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info["returned"] = monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def taken(connection: Any, record: ConnectionPoolEntry, proxy: object) -> None:
+        returned = record.info.get("returned")
+        if returned is None or monotonic() - returned < IDLE_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError from error  # the pool then makes a new one
 
 
 def is_sqlite(url: URL) -> bool:
