@@ -36,6 +36,7 @@ from ctxcore.migrations import HEAD
 from ctxcore.reasons.foreign import DatabaseProblem, reason_of
 from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
 from ctxcore.reasons.values import Reason
+from ctxcore.store.changes import Changes, FileChanges, OwnChanges, ServerChanges
 from ctxcore.store.errors import CorruptRecordError, DatabaseError, SchemaError
 from ctxcore.store.known_rows import KnownRows
 from ctxcore.store.rule_books import RuleBooks
@@ -312,11 +313,12 @@ class Database:
     """An open database; opening creates it or upgrades it to the newest schema."""
 
     def __init__(self, url: str) -> None:
-        with _explained():
+        with explained():
             self.url = parsed = make_url(url)
             self._writer, self._reader = _engines_of(parsed)
         self.rule_books, self.known_rows = RuleBooks(), KnownRows()
         self._closed = Event()
+        self.changes = _changes_of(parsed, self._reader)
         lock = Lock()
         self._writing: AbstractContextManager[object] = lock if is_sqlite(parsed) else nullcontext()
         self._reading: AbstractContextManager[object] = (
@@ -337,18 +339,19 @@ class Database:
         """One write transaction."""
         with (
             self._writing,
-            _explained(),
+            explained(),
             self._used(self._writer),
             self._writer.begin() as connection,
         ):
             yield connection
+        self.changes.note()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection that only reads."""
         with (
             self._reading,
-            _explained(),
+            explained(),
             self._used(self._reader),
             self._reader.connect() as connection,
         ):
@@ -359,11 +362,12 @@ class Database:
         if self._writer.dialect.name != "sqlite":
             return
         # A raw connection, since no checkpoint can run inside a transaction.
-        with self._writing, _explained(), closing(self._writer.raw_connection()) as connection:
+        with self._writing, explained(), closing(self._writer.raw_connection()) as connection:
             connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
 
     def close(self) -> None:
         """Closes all connections, after the current write; later reads and writes raise."""
+        self.changes.close()
         with self._writing:
             self._closed.set()
             self._writer.pool.dispose()
@@ -407,6 +411,12 @@ def _engines_of(url: URL) -> tuple[Engine, Engine]:
         raise DatabaseError(problem=problem) from error
 
 
+def _changes_of(url: URL, reader: Engine) -> Changes:
+    if is_in_memory(url):
+        return OwnChanges()
+    return FileChanges(reader) if is_sqlite(url) else ServerChanges(reader)
+
+
 def _check_own(connection: Connection) -> None:
     """Refuses a database without a revision that has tables of our names.
 
@@ -419,7 +429,7 @@ def _check_own(connection: Connection) -> None:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
     """Turns the driver's errors into the library's."""
     try:
         yield
