@@ -11,7 +11,7 @@ from typing import Final
 import streamlit as st
 
 from ctxcore.errors import ConfigurationError, ContextError, PolicyError
-from dashboard import guide, login_page
+from dashboard import following, guide, login_page
 from dashboard.chat_page import guided, new_session
 from dashboard.page_registry import PAGES
 from dashboard.reports_page.alerts import show_badge
@@ -68,6 +68,7 @@ def run_shell() -> None:
         if plugin.problem is not None:
             text = plain_label(reason_text(plugin.problem), max_chars=600)
             st.warning(text, icon=":material/extension_off:")
+    following.watch(page.url_path or "chat")
     new_session.draw_dialog()  # before the page, which may end the run
     page.run()
     warm_up_later()

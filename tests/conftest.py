@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,6 +27,17 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What runs on PostgreSQL is slow, but for the part that is marked."""
+    for item in items:
+        on_postgres = "postgres_url" in getattr(item, "fixturenames", ()) or (
+            "on_postgres" in item.name
+        )
+        if on_postgres and item.get_closest_marker("postgres") is None:
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _once() -> Iterator[None]:
     """Some things are done once per process, if a test that is run needs them at all."""
@@ -39,3 +51,33 @@ def _once() -> Iterator[None]:
 
             stack.enter_context(one_scan_for_components())
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres_database() -> Iterator[str]:
+    """The address of a PostgreSQL database of this worker, with the schema."""
+    from ctxcore.store import open_store
+    from tools import postgres
+
+    if reason := postgres.missing():
+        pytest.skip(reason)
+    with postgres.server() as server, postgres.database(server) as url:
+        open_store(url).close()
+        yield url
+
+
+@pytest.fixture
+def postgres_url(postgres_database: str) -> str:
+    """The address of a PostgreSQL database with the schema and no rows."""
+    from tests.new_databases import empty
+
+    empty(postgres_database)
+    return postgres_database
+
+
+@pytest.fixture(params=["in_file", "on_postgres"])
+def stored_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty database that other processes can open too, of each kind."""
+    if request.param == "on_postgres":
+        return str(request.getfixturevalue("postgres_url"))
+    return f"sqlite:///{tmp_path / 'chat.db'}"

@@ -26,6 +26,15 @@ def serving(
     command: Sequence[str], port: int, *, folder: Path, log: Path, variables: Mapping[str, str]
 ) -> Iterator[str]:
     """Runs `command` in `folder` until the block ends; gives the address, once it answers."""
+    with started(command, port, folder=folder, log=log, variables=variables) as (address, _):
+        yield address
+
+
+@contextmanager
+def started(
+    command: Sequence[str], port: int, *, folder: Path, log: Path, variables: Mapping[str, str]
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The same, and the process, which a test may kill."""
     with log.open("w", encoding="utf-8") as opened:
         process = subprocess.Popen(
             command,
@@ -36,14 +45,15 @@ def serving(
         )
         try:
             address = f"http://127.0.0.1:{port}"
-            _wait_for(f"{address}/_stcore/health", process)
-            yield address
+            wait_for(f"{address}/_stcore/health", process)
+            yield address, process
         finally:
             process.terminate()
             process.wait(timeout=HANG_SECONDS)
 
 
-def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
+def wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
+    """Waits until the server answers `ok`."""
     deadline = time.monotonic() + HANG_SECONDS
     while time.monotonic() < deadline:
         assert process.poll() is None, "the server ended"

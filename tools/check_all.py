@@ -18,10 +18,12 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TypeAlias
 
+from tools import postgres
+
 LOGS = Path("build/check-all")
 OLDEST = (3, 11)  # as `requires-python` in pyproject.toml
 LAST_LINES = 30  # chosen: enough for pytest's summary of what failed
-POSTGRES_VARIABLE = "CTXCORE_TEST_POSTGRES_URL"
+ON_POSTGRES = "on_postgres"  # in the names of tests
 
 Command: TypeAlias = tuple[str, ...]
 Version: TypeAlias = tuple[int, int]
@@ -58,7 +60,8 @@ class Setting:
     extras: tuple[str, ...]
     folder: Path
     """For environments; goes afterwards."""
-    has_postgres: bool = False
+    no_postgres: str = ""
+    """Why there is no PostgreSQL; empty if there is one."""
 
     @property
     def uv(self) -> Command:
@@ -73,7 +76,7 @@ def parts(setting: Setting) -> list[Part]:
     return [
         Part(name="check", commands=(("make", "check"),)),
         Part(name="docs", commands=(("make", "docs"),)),
-        Part(name="slow", commands=((*own, *PYTEST, "-m", "slow"),)),
+        Part(name="slow", commands=((*own, *PYTEST, "-m", "slow", "-k", f"not {ON_POSTGRES}"),)),
         _on_python("oldest", oldest, setting),
         _on_python("newest", newest, setting) if newest > oldest else _only_one(oldest),
         _lowest(oldest, setting),
@@ -156,10 +159,11 @@ def _proxy(setting: Setting) -> Part:
 
 
 def _postgres(setting: Setting) -> Part:
-    if not setting.has_postgres:
-        return Part(name="postgres", skipped=f"{POSTGRES_VARIABLE} names no database")
-    tests = (*setting.own, *PYTEST[:2], "tests/contract", "-k", "postgres")
-    return Part(name="postgres", commands=(tests,))
+    if setting.no_postgres:
+        return Part(name="postgres", skipped=setting.no_postgres)
+    every = ("-m", "slow or not slow", "-k", ON_POSTGRES)
+    where = ("tests/contract", "tests/integration")
+    return Part(name="postgres", commands=((*setting.own, *PYTEST, *every, *where),))
 
 
 def _text(version: Version) -> str:
@@ -243,7 +247,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             pythons=find_pythons([*_candidates(), Path(sys.executable)]),
             extras=tuple(options.extras),
             folder=Path(folder),
-            has_postgres=bool(os.environ.get(POSTGRES_VARIABLE)),
+            no_postgres=postgres.missing(),
         )
         all_parts = parts(setting)
         try:

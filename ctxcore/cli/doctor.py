@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject
     from ctxcore.store.values import Finding
 
+_UNREAD = "files and indexes of the server are not read: pg_amcheck does that"
 _LISTED = 100  # chosen: a screen or two; --json has all
 Repairs = Annotated[
     bool,
@@ -52,7 +53,7 @@ def run_doctor(
     try:
         with opened_engine(database, user) as engine:
             found = _examined(engine, repairs=repairs)
-            sessions = engine.store.database_info().sessions
+            info = engine.store.database_info()
     except ContextError as error:
         failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
         fail("doctor", failure, as_json=as_json)
@@ -63,7 +64,9 @@ def run_doctor(
         print_all(_table(found[:_LISTED]) if found else ())
         if len(found) > _LISTED:
             print_note(f"{len(found) - _LISTED:,} more; --json lists all")
-        print_note(_told(found, left, sessions))
+        print_note(_told(found, left, info.sessions))
+        if info.kind != "sqlite":
+            print_note(_UNREAD)
     if left:
         raise typer.Exit(1)
 

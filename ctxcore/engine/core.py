@@ -266,6 +266,10 @@ class ContextEngine:
         """The session, if it is the user's; an auditor's reading is recorded as `action`."""
         return self._services.session(session_id, action)
 
+    def change_count(self) -> int:
+        """A number that is another one after every change of the database, by any process."""
+        return self._services.store.change_count()
+
     def session_stamp(self, session_id: str) -> SessionStamp:
         """A value that differs once a reader of the session would see something new."""
         return self._services.session_stamp(session_id)
@@ -1428,6 +1432,7 @@ class ContextEngine:
     acreate_session = async_twin(create_session)
     asession = async_twin(session)
     asession_stamp = async_twin(session_stamp)
+    achange_count = async_twin(change_count)
     asessions = async_twin(sessions)
     arename = async_twin(rename)
     aset_model = async_twin(set_model)

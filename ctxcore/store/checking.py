@@ -14,10 +14,13 @@ from typing import Any, Final, cast
 
 from sqlalchemy import (
     Connection,
+    ForeignKeyConstraint,
     RowMapping,
     Select,
+    Table,
     TextClause,
     delete,
+    exists,
     func,
     select,
     text,
@@ -61,6 +64,7 @@ from ctxcore.tables import (
     SESSION,
     SIGNAL,
     TURN,
+    Row,
 )
 
 _STRETCH: Final = 1_000  # chosen: messages read at once
@@ -82,6 +86,9 @@ _RECORDS: Final = (
 
 _EXTRA: Final = "SELECT count(*) FROM message_index WHERE {key} NOT IN (SELECT id FROM message)"
 _DROP_EXTRA: Final = "DELETE FROM message_index WHERE {key} NOT IN (SELECT id FROM message)"
+_CHECKSUM_FAILURES: Final = (
+    "SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()"
+)
 _LACKING: Final = (
     "SELECT count(*) FROM message WHERE session_id = :session_id AND seq <= :last"
     " AND id NOT IN (SELECT {key} FROM message_index)"
@@ -128,9 +135,10 @@ class Checking(Area):
 
     def _of_database(self) -> Iterator[Finding]:
         """Damage of the file, and rows that name others which are missing."""
-        if not is_sqlite(self._database.url):
-            return  # PostgreSQL keeps its files and references itself
         with self._database.read() as connection:
+            if not is_sqlite(self._database.url):
+                yield from _of_postgres(connection)
+                return
             pages = connection.exec_driver_sql(f"PRAGMA integrity_check({MOST_PROBLEMS})").all()
             broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(MOST_PROBLEMS)
         for (problem,) in pages:
@@ -298,6 +306,33 @@ class Checking(Area):
             connection.execute(own, {"indexed_until": 0})
         while cast("Searching", self).index_pending(session_id, limit=_STRETCH):
             pass
+
+
+def _of_postgres(connection: Connection) -> Iterator[Finding]:
+    """Pages that failed their checksums, and rows that name others which are missing.
+
+    The server keeps references itself, unless somebody switched that off, e.g. to restore a dump.
+    """
+    failures = connection.execute(text(_CHECKSUM_FAILURES)).scalar()
+    if failures:
+        problem = f"{failures} pages failed their checksums"
+        yield Finding(reason=DamageCode.FILE(problem=foreign(problem)))
+    for table in Row.metadata.sorted_tables:
+        for constraint in table.foreign_key_constraints:
+            yield from _orphans(connection, table, constraint)
+
+
+def _orphans(
+    connection: Connection, table: Table, constraint: ForeignKeyConstraint
+) -> Iterator[Finding]:
+    parent = constraint.referred_table.alias("parent")
+    pairs = [(one.parent, parent.c[one.column.name]) for one in constraint.elements]
+    is_there = exists().where(*(own == other for own, other in pairs))
+    named = [own.is_not(None) for own, _ in pairs]
+    found = select(*table.primary_key.columns).where(*named, ~is_there).limit(MOST_PROBLEMS)
+    for row in connection.execute(found):
+        where = {"table": table.name, "row": " ".join(map(str, row))}
+        yield Finding(reason=DamageCode.REFERENCE(**where, parent=constraint.referred_table.name))
 
 
 def _found(reason: Reason, session_id: str, *, is_repairable: bool = False) -> Finding:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from sqlalchemy import (
@@ -27,14 +28,15 @@ from sqlalchemy import (
     make_url,
     text,
 )
-from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import StaticPool
+from sqlalchemy.exc import InvalidatePoolError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry, StaticPool
 
 import ctxcore.migrations
 from ctxcore.migrations import HEAD
 from ctxcore.reasons.foreign import DatabaseProblem, reason_of
 from ctxcore.reasons.storage_problems import RecordCode, StoreProblem
 from ctxcore.reasons.values import Reason
+from ctxcore.store.changes import Changes, FileChanges, OwnChanges, ServerChanges
 from ctxcore.store.errors import CorruptRecordError, DatabaseError, SchemaError
 from ctxcore.store.known_rows import KnownRows
 from ctxcore.store.rule_books import RuleBooks
@@ -47,6 +49,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+IDLE_SECONDS = 5.0  # chosen: far longer than between the statements of a turn
 BUSY_MILLISECONDS = 15_000  # a writer's wait for another; chosen: longer than any write takes
 
 
@@ -57,8 +60,10 @@ _DRIVERS: Final = {"sqlite": "Python with sqlite3", "postgresql": "ctxcore-windo
 def make_engines(url: URL) -> tuple[Engine, Engine]:
     """One engine for writing and one for reading; the same one for a database in memory."""
     if not is_sqlite(url):
-        engine = create_engine(url, pool_pre_ping=True)
-        return engine, engine
+        engine = create_engine(url, max_overflow=30)
+        _ping_idle(engine)
+        # Each statement that reads is a transaction of its own: no BEGIN, no ROLLBACK to wait for.
+        return engine, engine.execution_options(isolation_level="AUTOCOMMIT")
     if is_in_memory(url):
         engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
         _prepare_sqlite(engine, begin="BEGIN IMMEDIATE")
@@ -68,6 +73,28 @@ def make_engines(url: URL) -> tuple[Engine, Engine]:
     _prepare_sqlite(writer, begin="BEGIN IMMEDIATE")
     _prepare_sqlite(reader, begin=None)
     return writer, reader
+
+
+def _ping_idle(engine: Engine) -> None:
+    """Asks connections that were idle for long whether the server still knows them.
+
+    Asking each time would cost every read and write a round trip. Of a server that restarts, what
+    runs at that moment sees an error; all connections are then made anew.
+    """
+
+    @event.listens_for(engine, "checkin")
+    def returned(connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info["returned"] = monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def taken(connection: Any, record: ConnectionPoolEntry, proxy: object) -> None:
+        returned = record.info.get("returned")
+        if returned is None or monotonic() - returned < IDLE_SECONDS:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError from error  # the pool then makes a new one
 
 
 def is_sqlite(url: URL) -> bool:
@@ -286,11 +313,12 @@ class Database:
     """An open database; opening creates it or upgrades it to the newest schema."""
 
     def __init__(self, url: str) -> None:
-        with _explained():
+        with explained():
             self.url = parsed = make_url(url)
             self._writer, self._reader = _engines_of(parsed)
         self.rule_books, self.known_rows = RuleBooks(), KnownRows()
-        self._is_closed = False
+        self._closed = Event()
+        self.changes = _changes_of(parsed, self._reader)
         lock = Lock()
         self._writing: AbstractContextManager[object] = lock if is_sqlite(parsed) else nullcontext()
         self._reading: AbstractContextManager[object] = (
@@ -309,37 +337,52 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One write transaction."""
-        with self._writing, _explained():
-            self._check_open()
-            with self._writer.begin() as connection:
-                yield connection
+        with (
+            self._writing,
+            explained(),
+            self._used(self._writer),
+            self._writer.begin() as connection,
+        ):
+            yield connection
+        self.changes.note()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection that only reads."""
-        with self._reading, _explained():
-            self._check_open()
-            with self._reader.connect() as connection:
-                yield connection
+        with (
+            self._reading,
+            explained(),
+            self._used(self._reader),
+            self._reader.connect() as connection,
+        ):
+            yield connection
 
     def empty_log(self) -> None:
         """Removes erased rows from the log too, unless another process is reading it."""
         if self._writer.dialect.name != "sqlite":
             return
         # A raw connection, since no checkpoint can run inside a transaction.
-        with self._writing, _explained(), closing(self._writer.raw_connection()) as connection:
+        with self._writing, explained(), closing(self._writer.raw_connection()) as connection:
             connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").close()
 
     def close(self) -> None:
         """Closes all connections, after the current write; later reads and writes raise."""
+        self.changes.close()
         with self._writing:
-            self._is_closed = True
-            self._writer.dispose()
-            self._reader.dispose()
+            self._closed.set()
+            self._writer.pool.dispose()
+            self._reader.pool.dispose()
 
-    def _check_open(self) -> None:
-        if self._is_closed:
+    @contextmanager
+    def _used(self, engine: Engine) -> Iterator[None]:
+        """A use of `engine`; its connection is closed with the database, or right after the use."""
+        if self._closed.is_set():
             raise DatabaseError(problem=StoreProblem.CLOSED())
+        try:
+            yield
+        finally:
+            if self._closed.is_set():  # meanwhile, by another thread; this one was left open
+                engine.pool.dispose()
 
 
 # What SQLite says, with what to do about it.
@@ -368,6 +411,12 @@ def _engines_of(url: URL) -> tuple[Engine, Engine]:
         raise DatabaseError(problem=problem) from error
 
 
+def _changes_of(url: URL, reader: Engine) -> Changes:
+    if is_in_memory(url):
+        return OwnChanges()
+    return FileChanges(reader) if is_sqlite(url) else ServerChanges(reader)
+
+
 def _check_own(connection: Connection) -> None:
     """Refuses a database without a revision that has tables of our names.
 
@@ -380,7 +429,7 @@ def _check_own(connection: Connection) -> None:
 
 
 @contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
     """Turns the driver's errors into the library's."""
     try:
         yield

@@ -777,6 +777,13 @@ class SessionStore(Protocol):
     def database_info(self) -> DatabaseInfo:
         """Kind, address without a password, size and revision."""
 
+    def change_count(self) -> int:
+        """A number that is another one after every change of the database, by any process.
+
+        No statement is run for it on PostgreSQL, and a tiny one on SQLite. It may miss a change
+        that a process made right before it was killed.
+        """
+
     def check_database(self) -> list[str] | None:
         """What is wrong in the database, as it says itself; None where it cannot be asked."""
 

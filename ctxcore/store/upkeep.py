@@ -14,7 +14,7 @@ from sqlalchemy import exists, func, select, text
 
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
-from ctxcore.store.database import Area, is_in_memory, is_sqlite, revision_of
+from ctxcore.store.database import Area, explained, is_in_memory, is_sqlite, revision_of
 from ctxcore.store.errors import DatabaseError
 from ctxcore.store.rows import load_call, to_turn_info
 from ctxcore.store.turns import WITHOUT_RUNS
@@ -69,6 +69,10 @@ class Upkeep(Area):
             revision=revision,
             sessions=int(sessions),
         )
+
+    def change_count(self) -> int:
+        with explained():
+            return self._database.changes.count()
 
     def check_database(self) -> list[str] | None:
         if not is_sqlite(self._database.url):

@@ -1,7 +1,8 @@
 """Lets an idle tab follow what happens to its session elsewhere.
 
-A fragment looks every few seconds by one small statement. It draws nothing and redraws the page
-only if the session has changed, or a turn runs that another tab began.
+A fragment looks by one small statement where the database has changed, else every few seconds. It
+draws nothing and redraws the page only if the session has changed, or a turn runs that another tab
+began.
 """
 
 from __future__ import annotations
@@ -13,19 +14,20 @@ from ctxcore.store.values import SessionStamp
 from dashboard.chat_page import elsewhere
 from dashboard.chat_page.turn_runner import turn_runner
 from dashboard.dialogs import is_any_open
+from dashboard.following import LOOK_SECONDS, Heard
 from dashboard.services import engine
-
-LOOK_SECONDS = 4.0  # chosen: a change shows within five seconds
 
 
 def watch(session_id: str, drawn: SessionStamp) -> None:
     """Redraws the page when the session is no longer what `drawn` says it was."""
-    _look(session_id, drawn)
+    _look(session_id, drawn, Heard())
 
 
 @st.fragment(run_every=LOOK_SECONDS)
-def _look(session_id: str, drawn: SessionStamp) -> None:
-    if not is_any_open() and has_changed(session_id, drawn):  # a redraw would disturb a dialog
+def _look(session_id: str, drawn: SessionStamp, heard: Heard) -> None:
+    if is_any_open() or not heard.is_time_to_look():  # a redraw would disturb a dialog
+        return
+    if has_changed(session_id, drawn):
         st.rerun()
 
 

@@ -98,13 +98,14 @@ class StoredHistories:
         return store.view(name)
 
 
-@pytest.fixture(params=["list", "prefix", "store"])
+@pytest.fixture(params=["list", "prefix", "store", "store_on_postgres"])
 def make(request: pytest.FixtureRequest) -> Iterator[Factory]:
     """What makes a history of messages; a new implementation is one more parameter."""
-    if request.param != "store":
+    if not request.param.startswith("store"):
         yield list_history if request.param == "list" else prefix_history
         return
-    store = open_store("sqlite://")
+    on_postgres = request.param == "store_on_postgres"
+    store = open_store(request.getfixturevalue("postgres_url") if on_postgres else "sqlite://")
     yield StoredHistories(store)
     store.close()
 

@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 from typer.testing import CliRunner
 
 from ctxcore.cli import app
@@ -31,7 +32,12 @@ SAID = [f"Never use tabs. There are {at} apples in box {at}." for at in range(6)
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database with two sessions, the first of them compacted."""
     path = tmp_path_factory.mktemp("sound") / "chat.db"
-    with closing(open_store(str(path))) as store:
+    fill(str(path))
+    return path
+
+
+def fill(url: str) -> None:
+    with closing(open_store(url)) as store:
         engine = ContextEngine(store, model="gpt-4o")
         for title in ("first", "second"):
             session = engine.create_session(title)
@@ -40,7 +46,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 engine.append(session.id, [{"role": "user", "content": said}])
                 engine.append(session.id, [{"role": "assistant", "content": "I see."}])
         engine.compact(engine.sessions(title="first")[0].id)
-    return path
 
 
 @pytest.fixture
@@ -54,7 +59,16 @@ def damage(path: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-def examined(path: Path, *, repairs: bool = False) -> list[Finding]:
+def damage_on_postgres(url: str, statement: str) -> None:
+    """Damages what the server would keep whole by itself too."""
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("SET LOCAL session_replication_role = replica"))
+        connection.execute(text(statement.replace("rowid", "id")))
+    engine.dispose()
+
+
+def examined(path: Path | str, *, repairs: bool = False) -> list[Finding]:
     with closing(open_store(str(path))) as store:
         return list(ContextEngine(store).examine_database(repairs=repairs))
 
@@ -106,6 +120,50 @@ def test_what_is_derived_is_found_and_repaired(path: Path, code: DamageCode) -> 
     assert examined(path) == found  # nothing was changed
     assert [one.is_repaired for one in examined(path, repairs=True)] == [True]
     assert examined(path) == []
+
+
+@pytest.mark.parametrize("code", DERIVED, ids=lambda code: code.name)
+def test_what_is_derived_is_repaired_on_postgres(postgres_url: str, code: DamageCode) -> None:
+    fill(postgres_url)
+    damage_on_postgres(postgres_url, DERIVED[code])
+
+    found = examined(postgres_url)
+
+    assert [(one.reason.code, one.is_repairable) for one in found] == [(code, True)]
+    assert [one.is_repaired for one in examined(postgres_url, repairs=True)] == [True]
+    assert examined(postgres_url) == []
+
+
+@pytest.mark.parametrize("code", LOST, ids=lambda code: code.name)
+def test_what_is_lost_is_found_on_postgres(postgres_url: str, code: DamageCode) -> None:
+    fill(postgres_url)
+    damage_on_postgres(postgres_url, LOST[code])
+
+    found = examined(postgres_url, repairs=True)
+
+    assert code in [one.reason.code for one in found]
+    assert not any(one.is_repaired for one in found if one.reason.code == code)
+
+
+def test_a_row_without_its_session_is_found_on_postgres(postgres_url: str) -> None:
+    fill(postgres_url)
+    damage_on_postgres(postgres_url, "UPDATE compaction SET session_id = 'gone'")
+
+    found = examined(postgres_url)
+
+    assert found[0].reason.code == DamageCode.REFERENCE
+    assert found[0].reason.facts["table"] == "compaction"
+    assert found[0].reason.facts["parent"] == "session"
+
+
+@pytest.mark.postgres
+def test_the_command_tells_what_it_does_not_read_on_postgres(postgres_url: str) -> None:
+    fill(postgres_url)
+
+    exit_code, _, told = run("doctor", "--database", postgres_url)
+
+    assert exit_code == 0
+    assert "pg_amcheck" in told
 
 
 def test_a_repair_brings_back_contexts_and_search_as_they_were(path: Path, sound: Path) -> None:

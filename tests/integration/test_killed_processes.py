@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -70,8 +69,8 @@ threads = [threading.Thread(target=turns, args=(thread,)) for thread in range(2)
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'chat.db'}"
+def url(stored_url: str) -> str:
+    return stored_url
 
 
 @contextmanager
@@ -134,6 +133,7 @@ def test_a_killed_turn_gives_way_to_the_next_message_at_once(url: str, awaits_pa
         assert bool(partial) == (awaits_partial == "yes")
 
 
+@pytest.mark.postgres
 def test_a_killed_turn_is_interrupted_at_start_up_and_can_be_continued(url: str) -> None:
     with engine_at(url, wait_seconds=0) as engine:
         session_id = engine.create_session().id

@@ -69,6 +69,17 @@ def test_nothing_is_lost(name: str, tmp_path: Path) -> None:
     assert outcome["count"] >= 2
 
 
+@pytest.mark.slow
+def test_the_same_attacks_find_nothing_on_postgres(postgres_database: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tools.torture", "--parts", "postgres", "--kills", "60"]
+    done = subprocess.run(
+        command, capture_output=True, encoding="utf-8", check=False, timeout=HANG_SECONDS
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("PostgreSQL | 1 kills |") == 6
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_no_nonsense_crashes_a_reader(name: str) -> None:
     outcome = mutate_blindly(name, seeds(name), seconds=1_000, most=200)

@@ -20,14 +20,14 @@ from tools.check_all import (
 OWN = sys.version_info[:2]
 
 
-def setting(*versions: Version, has_postgres: bool = False) -> Setting:
+def setting(*versions: Version, no_postgres: str = "") -> Setting:
     return Setting(
         own=("python",),
         own_version=(3, 11),
         pythons={version: f"/python{version[1]}" for version in versions},
         extras=("dashboard", "dev"),
         folder=Path("/made"),
-        has_postgres=has_postgres,
+        no_postgres=no_postgres,
     )
 
 
@@ -63,8 +63,17 @@ def test_the_lowest_versions_are_those_of_the_oldest_python() -> None:
 
 
 def test_without_a_database_the_reason_is_told() -> None:
-    assert "CTXCORE_TEST_POSTGRES_URL" in named("postgres", setting((3, 11))).skipped
-    assert named("postgres", setting((3, 11), has_postgres=True)).commands
+    assert named("postgres", setting((3, 11), no_postgres="there is none")).skipped == (
+        "there is none"
+    )
+
+
+def test_with_a_database_the_tests_on_it_are_a_part_of_their_own() -> None:
+    given = setting((3, 11))
+
+    [slow], [on_postgres] = named("slow", given).commands, named("postgres", given).commands
+    assert slow[-1] == "not on_postgres"
+    assert on_postgres[-3:] == ("on_postgres", "tests/contract", "tests/integration")
 
 
 def test_parts_are_chosen_by_name_and_keep_their_order() -> None:

@@ -6,7 +6,6 @@ Run it as `make torture`, or as `python -m tools.torture --kills 500 --parts kil
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
+from tools import postgres
 from tools.torture.fuzzing import TARGETS, check_target
 from tools.torture.kills import WORKLOADS, check_kills, check_migration
 from tools.torture.outcomes import Outcome, table
@@ -22,8 +22,7 @@ from tools.torture.storage import check_flipped_bytes, check_full_disk, check_re
 from tools.torture.units import UNITS, check_unit
 from tools.torture.writers import check_writers
 
-POSTGRES_VARIABLE = "CTXCORE_TEST_POSTGRES_URL"
-PARTS = ("kills", "units", "writers", "storage", "providers", "fuzzing")
+PARTS = ("kills", "units", "writers", "postgres", "storage", "providers", "fuzzing")
 
 Attack = Callable[[], Outcome]
 
@@ -39,8 +38,11 @@ def attacks(options: argparse.Namespace, folder: Path) -> Iterator[Attack]:
     if "units" in options.parts:
         for name in (*UNITS, "import of an export"):
             yield partial(check_unit, name, folder / "units" / name, stride=options.stride)
+    crowd = partial(check_writers, processes=4, threads=8, writes=16)
     if "writers" in options.parts:
-        yield from _writers(folder)
+        yield partial(crowd, f"sqlite:///{folder / 'writers.db'}")
+    if "postgres" in options.parts:
+        yield from _on_postgres(folder, crowd, kills=options.kills, seed=options.seed)
     if "storage" in options.parts:
         yield partial(check_full_disk, folder / "full", times=20)
         yield partial(check_read_only, folder / "read-only")
@@ -54,15 +56,20 @@ def attacks(options: argparse.Namespace, folder: Path) -> Iterator[Attack]:
         yield from check_providers(megabytes=100)
 
 
-def _writers(folder: Path) -> Iterator[Attack]:
-    crowd = partial(check_writers, processes=4, threads=8, writes=16)
-    yield partial(crowd, f"sqlite:///{folder / 'writers.db'}")
-    url = os.environ.get(POSTGRES_VARIABLE)
-    if url:
-        yield partial(crowd, url, name="PostgreSQL")
-    else:
-        reason = f"{POSTGRES_VARIABLE} names no database"
-        yield lambda: Outcome(attack="32 writers, PostgreSQL", unit="", skipped=reason)
+def _on_postgres(
+    folder: Path, crowd: Callable[..., Outcome], *, kills: int, seed: int
+) -> Iterator[Attack]:
+    """Writers and kills on a server of their own; a tenth of the kills that SQLite gets."""
+    if reason := postgres.missing():
+        yield lambda: Outcome(attack="PostgreSQL", unit="", skipped=reason)
+        return
+    each = -(-kills // (10 * len(WORKLOADS)))
+    with postgres.server() as server:
+        with postgres.database(server) as url:
+            yield partial(crowd, url, name="PostgreSQL")
+        for workload in WORKLOADS:
+            attack = partial(check_kills, workload, folder / "postgres", server=server)
+            yield partial(attack, kills=each, seed=seed)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,17 +11,20 @@ import random
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sqlalchemy import URL
+
 from ctxcore.engine import exchange
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import TurnEnded
 from ctxcore.migrations import HEAD
+from tools import postgres
 from tools.torture import children
 from tools.torture.children import Tell
 from tools.torture.engines import ANSWER, LONG, START, opened
@@ -206,23 +209,30 @@ WORKLOADS = (
 )
 
 
-def check_kills(workload: Workload, folder: Path, *, kills: int, seed: int) -> Outcome:
-    """Kills a worker so often, each time at another moment."""
-    outcome, chosen = Outcome(attack=f"kill -9: {workload.name}", unit="kills"), random.Random(seed)
+def check_kills(
+    workload: Workload, folder: Path, *, kills: int, seed: int, server: URL | None = None
+) -> Outcome:
+    """Kills a worker so often, each time at another moment; on PostgreSQL if there is a server."""
+    where = "" if server is None else ", PostgreSQL"
+    attack = f"kill -9: {workload.name}{where}"
+    outcome, chosen = Outcome(attack=attack, unit="kills"), random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
-    told: list[Any] = []
-    url = ""
-    for at in range(kills):
-        if at % ROUNDS == 0:
-            url, told = f"sqlite:///{folder / f'{at}.db'}", []
+    for start in range(0, kills, ROUNDS):
+        with _new_database(folder / f"{start}.db", server) as url:
             children.answers(partial(_prepared, url))
-        new = _killed(partial(_worked, workload, url, at % ROUNDS), chosen)
-        told += new
-        outcome.count += 1
-        outcome.add("writes acknowledged", len(new))
-        found = children.answers(partial(_checked, workload, url, told, at % ROUNDS))
-        outcome.problems += [f"kill {at}: {problem}" for problem in found]
+            told: list[Any] = []
+            for at in range(min(ROUNDS, kills - start)):
+                new = _killed(partial(_worked, workload, url, at), chosen)
+                told += new
+                outcome.count += 1
+                outcome.add("writes acknowledged", len(new))
+                found = children.answers(partial(_checked, workload, url, told, at))
+                outcome.problems += [f"kill {start + at}: {problem}" for problem in found]
     return outcome
+
+
+def _new_database(path: Path, server: URL | None) -> AbstractContextManager[str]:
+    return nullcontext(f"sqlite:///{path}") if server is None else postgres.database(server)
 
 
 def check_migration(folder: Path, *, kills: int, seed: int) -> Outcome:
