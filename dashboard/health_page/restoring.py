@@ -72,7 +72,7 @@ def _body(sessions: int) -> None:
             disabled=not (is_chosen and is_meant),
             on_click=_start,
         )
-        st.button(t("common.cancel"), key="health_restore_cancel", on_click=_close)
+        st.button(t("common.cancel"), key="health_restore_cancel", on_click=_cancel)
 
 
 def _start() -> None:
@@ -90,7 +90,12 @@ def _start() -> None:
             return work.restore_backup(copy)
 
     st.session_state[_JOB] = Job(restored)
+    _cancel()
+
+
+def _cancel() -> None:
     _close()
+    st.rerun()
 
 
 def _close() -> None:
