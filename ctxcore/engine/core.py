@@ -1262,7 +1262,7 @@ class ContextEngine:
         back_up(self._services, path, overwrite=overwrite)
 
     def restore_backup(self, backup: Path) -> Restored:
-        """Puts a backup in the place of the SQLite database while it is in use, for operators.
+        """Puts a backup in the place of the SQLite database while it is in use, for auditors.
 
         The backup is checked and repaired first, in a copy; the former database is kept beside it.
 
