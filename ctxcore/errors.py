@@ -57,6 +57,10 @@ def _unpickled(
     return error
 
 
+class WorkersError(ContextError):
+    """Work cannot be shared out, or was not finished by those who did it."""
+
+
 class TrialError(ContextError):
     """Policies cannot be tried as it was asked for."""
 

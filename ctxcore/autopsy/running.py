@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 
 from ctxcore.autopsy.examining import examine
@@ -20,6 +19,7 @@ from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import FileProblem
 from ctxcore.reasons.values import Reason
+from ctxcore.workers import Here, Workers, open_workers
 
 Progress = Callable[[int, int], None]
 """Called with how many files are done, of how many."""
@@ -33,7 +33,7 @@ KNOWN_FOLDERS: tuple[str, ...] = (
 )
 """Where programs keep their sessions."""
 
-_FEW_BYTES = 4_000_000  # chosen: less is examined before other processes have started
+FEW_BYTES = 4_000_000  # chosen: less is examined before other processes have started
 
 
 def autopsy(
@@ -41,7 +41,7 @@ def autopsy(
     policy: Policy | None = None,
     *,
     model: str | None = None,
-    workers: int | None = None,
+    workers: Workers | int | None = None,
     on_progress: Progress | None = None,
 ) -> Autopsy:
     """Examines every conversation at `paths`; files that cannot be read are listed, not raised.
@@ -52,11 +52,13 @@ def autopsy(
         model: Counts in place of the model that a file names.
         workers: Processes; one a core where it is None. Each imports the program's main module,
             so a program whose main module does something when it is imported, as a Streamlit
-            page does, passes 1.
+            page does, passes 1. Or what `open_workers` gives, e.g. those of a cluster, which find
+            the same files under the same paths.
         on_progress: Called after each file.
 
     Raises:
         FormatError: there is nothing at one of `paths`.
+        WorkersError: the workers were ended again and again.
     """
     files = files_at(paths)
     policy = policy or Policy.preset("default")
@@ -85,28 +87,25 @@ _Found = tuple[list[ExaminedSession], UnreadFile | None]
 
 
 def _examine_all(
-    files: Sequence[Path], policy: Policy, model: str | None, workers: int | None
+    files: Sequence[Path], policy: Policy, model: str | None, workers: Workers | int | None
 ) -> Iterator[tuple[Path, _Found]]:
     """Every file with what was found in it, in the order in which they are done."""
     sizes = {file: file.stat().st_size for file in files}
-    workers = min(workers or os.cpu_count() or 1, len(files))
-    if workers < 2 or sum(sizes.values()) < _FEW_BYTES:
-        yield from ((file, examine_file(file, policy, model)) for file in files)
-        return
-    # Forked processes would inherit threads and locks of a server.
-    context = get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_collect_seldom)
-    with pool:
+    with _used(workers, files, sum(sizes.values())) as used:
         largest_first = sorted(files, key=lambda file: -sizes[file])
-        tasks = {pool.submit(examine_file, file, policy, model): file for file in largest_first}
-        for task in as_completed(tasks):
-            yield tasks[task], task.result()
+        work = partial(examine_file, policy=policy, model=model)
+        for place, found in used.as_done(work, largest_first):
+            yield largest_first[place], found
 
 
-def _collect_seldom() -> None:
-    """Lets the garbage collector look less often: a conversation is many objects and no cycles."""
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
+def _used(
+    workers: Workers | int | None, files: Sequence[Path], size: int
+) -> AbstractContextManager[Workers]:
+    if workers is not None and not isinstance(workers, int):
+        return nullcontext(workers)
+    if size < FEW_BYTES:
+        return nullcontext(Here())
+    return open_workers(min(workers or os.cpu_count() or 1, len(files)))
 
 
 def examine_file(path: Path, policy: Policy, model: str | None = None) -> _Found:

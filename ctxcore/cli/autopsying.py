@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -26,7 +27,7 @@ from ctxcore.cli.output import (
     secrets_text,
     write_file,
 )
-from ctxcore.cli.running import problem_document
+from ctxcore.cli.running import problem_document, told_failures
 from ctxcore.cli.tables import add_row, bullets, facts, make_table, section
 from ctxcore.errors import FormatError
 from ctxcore.policy.values import Policy
@@ -72,9 +73,6 @@ Redact = Annotated[
     bool,
     typer.Option("--redact", help="Replace keys, tokens and passwords that are quoted by marks."),
 ]
-Jobs = Annotated[
-    int | None, typer.Option("--jobs", metavar="N", min=1, help="Processes; default: one a core.")
-]
 Beside = Annotated[
     str,
     typer.Option(
@@ -94,7 +92,8 @@ def run_autopsy(
     redact: Redact = False,
     preset: Beside = "default",
     model: options.Model = None,
-    jobs: Jobs = None,
+    jobs: options.Jobs = None,
+    cluster: options.Cluster = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Find out what compactions lost, what users had to say again, and where the tokens went.
@@ -109,7 +108,7 @@ def run_autopsy(
         )
     if redact:
         check_redaction()
-    found = _examined(paths or _known_folders(), Policy.preset(preset), model, jobs)
+    found = _examined(paths or _known_folders(), Policy.preset(preset), model, jobs, cluster)
     if redact:
         found = _redacted(found)
     if as_json:
@@ -146,9 +145,14 @@ def _known_folders() -> list[Path]:
 
 
 def _examined(
-    paths: Sequence[Path], policy: Policy, model: str | None, jobs: int | None
+    paths: Sequence[Path],
+    policy: Policy,
+    model: str | None,
+    jobs: int | None,
+    cluster: str | None,
 ) -> Autopsy:
     from ctxcore.autopsy.running import autopsy, files_at
+    from ctxcore.workers import open_workers
 
     try:
         files = files_at(paths)
@@ -156,9 +160,13 @@ def _examined(
         print_error(str(error.reason))
         raise typer.Exit(1) from error
     is_shown = len(files) >= _MANY_FILES
-    with progress("examining", len(files), is_shown=is_shown, unit="files") as advance:
+    with (
+        progress("examining", len(files), is_shown=is_shown, unit="files") as advance,
+        told_failures(),
+        nullcontext(jobs) if cluster is None else open_workers(cluster=cluster) as workers,
+    ):
         return autopsy(
-            files, policy, model=model, workers=jobs, on_progress=lambda _done, _all: advance(1)
+            files, policy, model=model, workers=workers, on_progress=lambda _done, _all: advance(1)
         )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,7 +32,6 @@ from ctxcore.tokens.costs import dollars_text
 
 if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject, JsonValue
-    from ctxcore.trials.candidates import Candidate
     from ctxcore.trials.values import Figures, Trial, TriedSession
 
 _BAR_MESSAGES = 500  # chosen: fewer are compared before a bar could be seen
@@ -87,6 +87,8 @@ def run_compare(
     csv: trying.CsvFile = None,
     overwrite: trying.Overwrite = False,
     times: Times = False,
+    jobs: options.Jobs = None,
+    cluster: options.Cluster = None,
     show_all: options.ShowAll = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -114,11 +116,14 @@ def run_compare(
         presets, changes, baselines, config, has_sessions=bool(sessions), compares=True
     )
     has_bar = len(source.paths) < _BAR_FILES and not any(path.is_dir() for path in source.paths)
-
-    def work(subject: trying.Subject) -> Compared:
-        return _compare(subject, choice.candidates, summarizer, has_bar=has_bar)
-
-    outcome = trying.run_subjects(source, work, today=choice.today, config=config)
+    outcome = trying.run_parts(
+        source,
+        partial(_compare, summarizer=summarizer, has_bar=has_bar),
+        choice,
+        joined=_joined,
+        sharing=trying.Sharing(jobs=jobs, cluster=cluster, is_here=summarizer is not None),
+        config=config,
+    )
     compared = outcome.done
     if as_json:
         document = outcome.to_dict(
@@ -134,19 +139,14 @@ def run_compare(
     raise typer.Exit(outcome.exit_code)
 
 
-def _compare(
-    subject: trying.Subject,
-    candidates: Sequence[Candidate],
-    summarizer: str | None,
-    *,
-    has_bar: bool,
-) -> Compared:
+def _compare(part: trying.Part, *, summarizer: str | None, has_bar: bool) -> Compared:
     from ctxcore.replay.replaying import run_to_end
     from ctxcore.trials.running import Trying, tried_session
 
+    subject, candidates = part.subject, part.candidates
     session, replays, seconds = subject.session, [], []
     one, count = Trying(session), len(session.messages)
-    is_shown = has_bar and count >= _BAR_MESSAGES
+    is_shown = has_bar and part.has_bar and count >= _BAR_MESSAGES
     with progress("comparing", len(candidates) * count, is_shown=is_shown) as advance:
         for candidate in candidates:
             begun = time.perf_counter()
@@ -159,6 +159,13 @@ def _compare(
         tried=tried_session(session, candidates, replays),
         seconds=tuple(seconds),
     )
+
+
+def _joined(parts: Sequence[Compared]) -> Compared:
+    """What was found of a conversation under all candidates."""
+    tried = tuple(one for part in parts for one in part.tried.tried)
+    seconds = tuple(one for part in parts for one in part.seconds)
+    return replace(parts[0], tried=replace(parts[0].tried, tried=tried), seconds=seconds)
 
 
 def _trial(compared: Sequence[Compared], choice: trying.Choice) -> Trial:

@@ -28,6 +28,17 @@ Database = Annotated[
         help="A file or an address; default: CTXCORE_DATABASE_URL, or the user's data folder.",
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Work on a Dask cluster, at the address of its scheduler, e.g. tcp://10.0.0.5:8786.",
+    ),
+]
+Jobs = Annotated[
+    int | None, typer.Option("--jobs", metavar="N", min=1, help="Processes; default: one a core.")
+]
 ConversationId = Annotated[
     str | None,
     typer.Option("--id", metavar="ID", help="Only conversations whose id starts with ID."),

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from ctxcore.messages.values import JsonObject
     from ctxcore.replay.values import Replay, ReplayedCall, ReplayedCompaction
     from ctxcore.tokens.prices import Price
-    from ctxcore.trials.candidates import Candidate
     from ctxcore.trials.values import TriedSession
 
 GivenPrices = Mapping[str, float | None]
@@ -121,6 +120,8 @@ def run_replay(
     html: trying.HtmlFile = None,
     csv: trying.CsvFile = None,
     overwrite: trying.Overwrite = False,
+    jobs: options.Jobs = None,
+    cluster: options.Cluster = None,
     show_all: options.ShowAll = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -156,10 +157,12 @@ def run_replay(
         "cache_write": price_write,
         "output": price_out,
     }
-    outcome = trying.run_subjects(
+    outcome = trying.run_parts(
         source,
-        lambda subject: _replay(subject, choice.candidates),
-        today=choice.today,
+        _replay,
+        choice,
+        joined=_joined,
+        sharing=trying.Sharing(jobs=jobs, cluster=cluster),
         price=lambda known: _price(known, given),
         config=config,
     )
@@ -173,13 +176,14 @@ def run_replay(
     raise typer.Exit(outcome.exit_code)
 
 
-def _replay(subject: trying.Subject, candidates: Sequence[Candidate]) -> Replayed:
+def _replay(part: trying.Part) -> Replayed:
     from ctxcore.replay.replaying import run_to_end
     from ctxcore.trials.running import Trying, tried_session
 
+    subject, candidates = part.subject, part.candidates
     session = subject.session
     one, count = Trying(session), len(session.messages)
-    is_shown = count >= _BAR_MESSAGES
+    is_shown = part.has_bar and count >= _BAR_MESSAGES
     with progress("replaying", len(candidates) * count, is_shown=is_shown) as advance:
         replays = [run_to_end(one.under(candidate), advance) for candidate in candidates]
     return Replayed(
@@ -188,6 +192,13 @@ def _replay(subject: trying.Subject, candidates: Sequence[Candidate]) -> Replaye
         tried=tried_session(session, candidates, replays),
         replays=tuple(replays),
     )
+
+
+def _joined(parts: Sequence[Replayed]) -> Replayed:
+    """What was found of a conversation under all candidates."""
+    tried = tuple(one for part in parts for one in part.tried.tried)
+    replays = tuple(one for part in parts for one in part.replays)
+    return replace(parts[0], tried=replace(parts[0].tried, tried=tried), replays=replays)
 
 
 def _price(listed: Price | None, given: GivenPrices) -> Price | None:

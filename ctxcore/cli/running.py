@@ -6,7 +6,9 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NoReturn, TypeVar
 
@@ -15,7 +17,13 @@ from rich.console import Group
 from rich.text import Text
 
 from ctxcore.cli.output import one_line, print_error, print_json, progress
-from ctxcore.errors import BudgetError, CompactionRefusedError, ContextError, FormatError
+from ctxcore.errors import (
+    BudgetError,
+    CompactionRefusedError,
+    ContextError,
+    FormatError,
+    WorkersError,
+)
 from ctxcore.reasons.foreign import system_reason
 from ctxcore.reasons.places import PlaceCode, in_file
 from ctxcore.reasons.problems import core
@@ -25,7 +33,9 @@ from ctxcore.reasons.values import Reason, to_json
 if TYPE_CHECKING:
     from ctxcore.formats.values import Transcript
     from ctxcore.messages.values import JsonObject
+    from ctxcore.workers import Workers
 
+S = TypeVar("S")
 T = TypeVar("T")
 STDIN = Path("-")
 _MANY_FILES = 4  # chosen: fewer are read before a bar could be seen
@@ -169,32 +179,136 @@ class Outcome(Generic[T]):
         return to_document(command, results, self.failures)
 
 
+@contextmanager
+def told_failures() -> Iterator[None]:
+    """Prints why work could not be shared out, and exits with 1."""
+    try:
+        yield
+    except WorkersError as error:
+        print_error(str(error.reason))
+        raise typer.Exit(1) from error
+
+
 def run_over(
     paths: Sequence[Path], work: Callable[[Transcript], T], *, only_id: str | None = None
 ) -> Outcome[T]:
     """Applies `work` to every conversation at `paths`; prints failures on stderr at the end."""
+    return run_shared(
+        paths, work, prepare=lambda one: [one], joined=lambda found: found[0], only_id=only_id
+    )
+
+
+def run_shared(
+    paths: Sequence[Path],
+    work: Callable[[S], T],
+    *,
+    prepare: Callable[[Transcript], Sequence[S]],
+    joined: Callable[[Sequence[T]], T],
+    only_id: str | None = None,
+    workers: Workers | None = None,
+) -> Outcome[T]:
+    """The same in parts that `prepare` makes of each conversation, and whose results are `joined`.
+
+    With `workers` these do the parts; `work` is then a function of a module.
+    """
     files, failures = find_files(paths)
-    done: list[T] = []
-    is_found = only_id is None
-    for path in _with_progress(files):
-        try:
-            transcripts = _read(path)
-        except ContextError as error:
-            failures.append(Failure.of_file(error, _name(path)))
-            continue
-        for transcript in transcripts:
-            if not transcript.id.startswith(only_id or ""):
-                continue
-            is_found = True
-            try:
-                done.append(work(transcript))
-            except ContextError as error:
-                failures.append(Failure.of(error, _name(path), transcript.id))
-    if not is_found:
+    reading = _Reading(files=files, failures=failures, only_id=only_id)
+    done = work_on(reading.prepared(prepare), work, failures, joined=joined, workers=workers)
+    if not reading.is_found:
         reason = FileProblem.NO_SUCH_ID(beginning=only_id)
         failures.append(Failure(path=str(paths[0]), kind="NotFound", reason=reason))
     print_failures(failures)
     return Outcome(done=tuple(done), failures=tuple(failures))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartOf(Generic[S]):
+    """One part of the work on a conversation."""
+
+    part: S
+    count: int
+    """How many parts there are."""
+    path: str
+    """Its file; empty for a stored session."""
+    own_id: str
+
+    def failure(self, error: ContextError) -> Failure:
+        """`error` as a failure of the conversation."""
+        if self.path:
+            return Failure.of(error, self.path, self.own_id)
+        kind, own_id = type(error).__name__, self.own_id
+        return Failure(path=own_id, kind=kind, reason=error.reason, id=own_id)
+
+
+def work_on(
+    parts: Iterable[PartOf[S]],
+    work: Callable[[S], T],
+    failures: list[Failure],
+    *,
+    joined: Callable[[Sequence[T]], T],
+    workers: Workers | None,
+) -> list[T]:
+    """The result for each conversation; one of whose parts one fails is added to `failures`."""
+    from ctxcore.workers import Here, in_order
+
+    done: list[T] = []
+    found: list[T | ContextError] = []
+    for part, made in in_order(workers or Here(), partial(_attempt, work), parts):
+        found.append(made)
+        if len(found) < part.count:
+            continue
+        errors = [one for one in found if isinstance(one, ContextError)]
+        if errors:
+            failures.append(part.failure(errors[0]))
+        else:
+            done.append(joined([one for one in found if not isinstance(one, ContextError)]))
+        found = []
+    return done
+
+
+def _attempt(work: Callable[[S], T], part: PartOf[S]) -> tuple[PartOf[None], T | ContextError]:
+    where = PartOf(part=None, count=part.count, path=part.path, own_id=part.own_id)
+    try:
+        return where, work(part.part)
+    except ContextError as error:
+        return where, error
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reading:
+    """Conversations that are read one after the other, as they are needed."""
+
+    files: Sequence[Path]
+    failures: list[Failure]
+    only_id: str | None
+    is_found: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.is_found = self.only_id is None
+
+    def prepared(self, prepare: Callable[[Transcript], Sequence[S]]) -> Iterator[PartOf[S]]:
+        """The parts of each; what cannot be read or prepared is a failure."""
+        for path in _with_progress(self.files):
+            name = _name(path)
+            try:
+                transcripts = _read(path)
+            except ContextError as error:
+                self.failures.append(Failure.of_file(error, name))
+                continue
+            for transcript in transcripts:
+                if not transcript.id.startswith(self.only_id or ""):
+                    continue
+                self.is_found = True
+                try:
+                    yield from parts_of(prepare(transcript), name, transcript.id)
+                except ContextError as error:
+                    self.failures.append(Failure.of(error, name, transcript.id))
+
+
+def parts_of(parts: Sequence[S], path: str, own_id: str) -> Iterator[PartOf[S]]:
+    """The parts of one conversation, each with where it belongs."""
+    for part in parts:
+        yield PartOf(part=part, count=len(parts), path=path, own_id=own_id)
 
 
 def find_files(paths: Sequence[Path]) -> tuple[list[Path], list[Failure]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -11,7 +12,19 @@ import typer
 
 from ctxcore.cli.choices import Budget, check_one_budget, merged_policy
 from ctxcore.cli.output import check_out, write_file
-from ctxcore.cli.running import About, Failure, Outcome, print_failures, run_over
+from ctxcore.cli.running import (
+    About,
+    Failure,
+    Outcome,
+    PartOf,
+    find_files,
+    parts_of,
+    print_failures,
+    run_over,
+    run_shared,
+    told_failures,
+    work_on,
+)
 from ctxcore.errors import ContextError
 from ctxcore.policy.layers import set_values
 from ctxcore.policy.values import Policy
@@ -35,7 +48,10 @@ if TYPE_CHECKING:
     from ctxcore.tokens.prices import Price
     from ctxcore.trials.values import Trial, TrialSession, TriedSession
 
+S = TypeVar("S")
 T = TypeVar("T")
+MUCH_BYTES = 20_000_000  # chosen: times candidates; less is done before processes have started
+SESSION_BYTES = 500_000  # chosen: what is assumed of a stored session
 GivenPrice = Callable[["Price | None"], "Price | None"]
 """The price to use, for the one that is known."""
 
@@ -189,6 +205,15 @@ class Source:
         if not self.paths and not self.session_ids:
             raise typer.BadParameter("name a file, a folder or --session", param_hint="PATH")
 
+    def files(self) -> list[Path]:
+        """The files to read, stdin included; what cannot be found is not among them."""
+        return find_files(self.paths)[0]
+
+    def size(self) -> int:
+        """About how many bytes there are to read."""
+        sizes = [path.stat().st_size for path in self.files() if path.is_file()]
+        return sum(sizes) + SESSION_BYTES * len(self.session_ids)
+
 
 def run_subjects(
     source: Source,
@@ -208,6 +233,92 @@ def run_subjects(
         of_session=lambda engine, session_id: work(_stored(engine, session_id, source, price)),
         config=config,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A conversation with those of the candidates that are tried together."""
+
+    subject: Subject
+    candidates: tuple[Candidate, ...]
+    has_bar: bool
+    """Whether a bar shows how far it is; the process that shows it does the work itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharing:
+    """Who does the work."""
+
+    jobs: int | None = None
+    """Processes; None: one a core, if there is much to do."""
+    cluster: str | None = None
+    """The address of a Dask scheduler."""
+    is_here: bool = False
+    """Whether it is done in this process in any case, e.g. since a model is called."""
+
+    def size(self, source: Source, candidates: int) -> int:
+        """How many processes of this machine there are to be."""
+        if self.is_here:
+            return 1
+        if self.jobs is not None:
+            return self.jobs
+        return (os.cpu_count() or 1) if source.size() * candidates >= MUCH_BYTES else 1
+
+
+def run_parts(
+    source: Source,
+    work: Callable[[Part], T],
+    choice: Choice,
+    *,
+    joined: Callable[[Sequence[T]], T],
+    sharing: Sharing,
+    price: GivenPrice = lambda known: known,
+    config: Path | None = None,
+) -> Outcome[T]:
+    """Applies `work`, a function of a module, to every conversation with all candidates.
+
+    Where there are fewer conversations than processes, candidates are shared out too.
+    """
+    from ctxcore.workers import open_workers
+
+    size = sharing.size(source, len(choice.candidates))
+    with told_failures(), open_workers(size, cluster=sharing.cluster) as workers:
+        few = len(source.session_ids) + len(source.files()) < workers.size
+        stretch = -(-len(choice.candidates) // workers.size) if few else len(choice.candidates)
+
+        def parts(subject: Subject) -> list[Part]:
+            subject = replace(subject, transcript=None)  # its messages are the session's
+            return [
+                Part(
+                    subject=subject,
+                    candidates=choice.candidates[start : start + stretch],
+                    has_bar=workers.size == 1,
+                )
+                for start in range(0, len(choice.candidates), stretch)
+            ]
+
+        outcome: Outcome[T] = Outcome(done=(), failures=())
+        if source.paths:
+            outcome += run_shared(
+                source.paths,
+                work,
+                prepare=lambda one: parts(_subject(one, source, choice.today, price)),
+                joined=joined,
+                only_id=source.only_id,
+                workers=workers,
+            )
+        if source.session_ids:
+            failures: list[Failure] = []
+            stored = _of_sessions(
+                source,
+                lambda engine, one: parts(_stored(engine, one, source, price)),
+                config,
+                failures,
+            )
+            done = work_on(stored, work, failures, joined=joined, workers=workers)
+            print_failures(failures)
+            outcome += Outcome(done=tuple(done), failures=tuple(failures))
+        return outcome
 
 
 def run_source(
@@ -255,11 +366,25 @@ def _subject(
 def _over_sessions(
     source: Source, work: Callable[[ContextEngine, str], T], config: Path | None
 ) -> Outcome[T]:
+    failures: list[Failure] = []
+    found = _of_sessions(
+        source, lambda engine, session_id: [work(engine, session_id)], config, failures
+    )
+    done = [one.part for one in found]
+    print_failures(failures)
+    return Outcome(done=tuple(done), failures=tuple(failures))
+
+
+def _of_sessions(
+    source: Source,
+    prepare: Callable[[ContextEngine, str], Sequence[S]],
+    config: Path | None,
+    failures: list[Failure],
+) -> Iterator[PartOf[S]]:
+    """What `prepare` makes of every stored session; what cannot be read is a failure."""
     from ctxcore.cli.sessions import find_session, opened_engine
     from ctxcore.settings.loading import load_layers
 
-    done: list[T] = []
-    failures: list[Failure] = []
     try:
         with opened_engine(
             source.database, source.user, layers=load_layers(config=config)
@@ -267,13 +392,11 @@ def _over_sessions(
             for beginning in dict.fromkeys(source.session_ids):
                 try:
                     session_id = find_session(engine, beginning).id
-                    done.append(work(engine, session_id))
+                    yield from parts_of(prepare(engine, session_id), "", session_id)
                 except ContextError as error:
                     failures.append(_failure(error, beginning))
     except ContextError as error:
         failures.append(_failure(error, source.database or ""))
-    print_failures(failures)
-    return Outcome(done=tuple(done), failures=tuple(failures))
 
 
 def _failure(error: ContextError, named: str) -> Failure:

@@ -299,6 +299,28 @@ def core(reason: Reason) -> Reason:
     return core(inner) if reason.code in AROUND and isinstance(inner, Reason) else reason
 
 
+class WorkersProblem(Code):
+    """Why work cannot be shared out."""
+
+    NOT_INSTALLED = "workers.not_installed", "a cluster needs another package; {install}"
+    UNREACHABLE = (
+        "workers.unreachable",
+        "no cluster answers at {address!r}; give the address of its scheduler, such as "
+        "tcp://10.0.0.5:8786",
+    )
+    NO_WORKERS = "workers.none", "the cluster at {address!r} has no workers; start some"
+    OTHER_VERSION = (
+        "workers.other_version",
+        "the workers of the cluster at {address!r} have another version of ctxcore ({found}), "
+        "here it is {own}; install the same one there",
+    )
+    ENDED = (
+        "workers.ended",
+        "processes were ended {times} times at the same work, perhaps for want of memory; use "
+        "fewer of them",
+    )
+
+
 class PluginProblem(Code):
     """Why a plug-in could not be loaded, or failed when it was used."""
 

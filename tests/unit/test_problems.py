@@ -35,6 +35,7 @@ from ctxcore.errors import (
     TrialError,
     UnknownWindowError,
     UnreadableError,
+    WorkersError,
     WorkingStateError,
 )
 from ctxcore.exports.native import VERSION
@@ -61,6 +62,7 @@ from ctxcore.reasons.problems import (
     StateProblem,
     SummaryProblem,
     TrialProblem,
+    WorkersProblem,
 )
 from ctxcore.reasons.storage_problems import (
     AccessCode,
@@ -170,6 +172,12 @@ ERRORS: tuple[tuple[ContextError, str, Mapping[str, Fact], str], ...] = (
         "trial.many",
         {"count": 60, "most": 40},
         "that makes 60 policies; try at most 40 at a time",
+    ),
+    (
+        WorkersError(WorkersProblem.NO_WORKERS(address="tcp://10.0.0.5:8786")),
+        "workers.none",
+        {"address": "tcp://10.0.0.5:8786"},
+        "the cluster at 'tcp://10.0.0.5:8786' has no workers; start some",
     ),
     (
         StrategyError(name="mine", error=ZeroDivisionError("division by zero")),

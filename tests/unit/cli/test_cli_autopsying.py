@@ -115,7 +115,7 @@ def test_without_a_path_the_folders_of_known_programs_are_examined(
 def test_many_files_are_examined_by_several_processes_with_the_same_result(folder: Path) -> None:
     script = f"""
 from ctxcore.autopsy import running
-running._FEW_BYTES = 0
+running.FEW_BYTES = 0
 alone, shared = (running.autopsy([{str(folder)!r}], workers=workers) for workers in (1, 2))
 print(len(alone.sessions), shared == alone)
 """
