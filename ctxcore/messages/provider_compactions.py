@@ -14,7 +14,8 @@ COMPACTIONS: Final = frozenset({"compaction", "compaction_summary", "context_com
 
 def is_compaction(raw: Mapping[str, object]) -> bool:
     """Whether a block or an item is a compaction by the provider."""
-    return raw.get("type") in COMPACTIONS
+    kind = raw.get("type")
+    return isinstance(kind, str) and kind in COMPACTIONS
 
 
 def summary_in(raw: Mapping[str, object]) -> str | None:

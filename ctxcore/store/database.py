@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from threading import Event, Lock
 from time import monotonic
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from sqlalchemy import (
@@ -438,8 +439,18 @@ def explained() -> Iterator[None]:
         raise DatabaseError(problem=_ADVISED.get(cause.code, lambda: cause)()) from error
     except OSError as error:  # no such folder
         raise DatabaseError(problem=reason_of(error)) from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
+        if not _is_of_a_column(error):
+            raise
         raise DatabaseError(problem=StoreProblem.DAMAGED_VALUE(reason=reason_of(error))) from error
+
+
+def _is_of_a_column(error: ValueError) -> bool:
+    """Whether it says that the value of a column is none of the column's type."""
+    if isinstance(error, (json.JSONDecodeError, UnicodeDecodeError)):
+        return True
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return "sqlalchemy" in frame.f_code.co_filename
 
 
 def readable(row: RowMapping) -> RowMapping:

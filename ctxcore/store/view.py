@@ -21,9 +21,11 @@ from ctxcore.facts.rule_edits import RuleEdits
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.lazy import load_all
+from ctxcore.reasons.foreign import reason_of
+from ctxcore.reasons.storage_problems import StoreProblem
 from ctxcore.store.appending import known_counter, size_row, with_system
 from ctxcore.store.database import Database
-from ctxcore.store.errors import CountsMissingError, SessionNotFoundError
+from ctxcore.store.errors import CountsMissingError, DatabaseError, SessionNotFoundError
 from ctxcore.store.known_rows import ROW_BYTES, Known
 from ctxcore.store.light_rows import LEAST, light_rows, uncounted_row
 from ctxcore.store.rows import load_changes, load_rule_edits, to_counted
@@ -326,7 +328,11 @@ class StoredHistory:
                 known.update((seq, cum) for seq, cum in connection.execute(_CUMS, values))
         for seq in ends.difference(known):
             known[seq] = self._sum_before(_LAST_CUM, seq)
-        return [known[last] - known[first - 1] for first, last in spans]
+        try:
+            return [known[last] - known[first - 1] for first, last in spans]
+        except TypeError as error:  # a page of the file has another's bytes
+            problem = StoreProblem.DAMAGED_VALUE(reason=reason_of(error))
+            raise DatabaseError(problem=problem) from error
 
     def having(
         self, terms: Sequence[Sequence[str]], *, before: int, most: int

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from ctxcore.assembly.legality import lint
 from ctxcore.cli import app
 from ctxcore.engine.core import ContextEngine
+from ctxcore.errors import ContextError
 from ctxcore.exports.files import write_zip
 from ctxcore.store import open_store
 
@@ -59,6 +60,14 @@ DERIVED = {
     "the notes": ("UPDATE message SET notes = '{' WHERE session_id = ?",),
     "the short texts": ("UPDATE message SET short = '{' WHERE session_id = ?",),
     "a size": (f"DELETE FROM message_tokens WHERE session_id = ? AND seq = {LAST - 2}",),
+}
+BYTES = {  # of another row, as where a page of the file was overwritten
+    "a date": (
+        f"UPDATE message SET created_at = '0{{\"facts\"' WHERE session_id = ? AND seq = {LAST}",
+    ),
+    "a sum": (
+        f"UPDATE message_tokens SET cum = x'7b22' WHERE session_id = ? AND seq = {LAST - 1}",
+    ),
 }
 TOLD = MESSAGES | RECORDS
 EVERY = TOLD | DERIVED
@@ -148,6 +157,19 @@ def test_every_verb_works_with_damage_in_its_session_and_in_another(
 
     assert {session.id for session in engine.sessions()} >= {"1", "2", "3"}
     assert engine.damage("1") == ()
+
+
+@pytest.mark.parametrize("damage", BYTES)
+def test_values_of_a_wrong_type_fail_as_damage_and_in_their_session_only(
+    opened: Callable[..., ContextEngine], damage: str
+) -> None:
+    engine = opened(*BYTES[damage])
+
+    for verb in VERBS.values():
+        with suppress(ContextError):
+            verb(engine, "2")
+    assert engine.context("1").messages
+    assert engine.export("3")
 
 
 @pytest.mark.parametrize("damage", EVERY)

@@ -56,8 +56,11 @@ def _messages() -> Target:
     from ctxcore.messages.shapes.reading import parse_messages
 
     def parse(data: bytes) -> None:
-        with suppress(ValueError):  # no JSON
-            parse_messages(json.loads(data))
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):  # no JSON, or too deep for its parser
+            return
+        parse_messages(value)
 
     return parse
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ctxcore.messages.values import JsonObject
-from tests.unit.formats.transcript_files import read, read_all, shape
+import pytest
+
+from ctxcore.messages.values import JsonObject, JsonValue
+from tests.unit.formats.transcript_files import read, read_all, refusal, shape
 
 CALL: JsonObject = {"type": "tool_use", "id": "c1", "name": "add", "input": {"a": 2}}
 RESULT: JsonObject = {"type": "tool_result", "tool_use_id": "c1", "content": "4"}
@@ -141,3 +143,10 @@ def test_a_message_that_cannot_be_read_is_a_problem_with_its_place() -> None:
 
     assert shape(found) == SHOWN
     assert str(found.problems[0].reason).startswith("message 3, content[0]")
+
+
+@pytest.mark.parametrize("kind", [[None], {}, 7, None])
+def test_a_block_whose_type_is_no_text_is_told(kind: JsonValue) -> None:
+    odd: JsonObject = {"type": kind, "text": "hi"}
+
+    assert "content[0]: has no type" in refusal({"role": "user", "content": [odd, RESULT]})
