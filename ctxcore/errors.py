@@ -7,6 +7,7 @@ or, where another program reported it, plain text.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import cast
 
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.places import Place, PlaceCode, in_file
@@ -46,6 +47,18 @@ class UnreadableError(ValueError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return _unpickled, (type(self), self.args, self.__dict__)
+
+
+def without_message(error: BaseException) -> Exception:
+    """An error for a log: the kinds of `error` and its causes with their calls.
+
+    It has no messages, which may quote what was said, or a key.
+    """
+    kind = type(type(error).__qualname__, (Exception,), {"__module__": type(error).__module__})
+    told = kind().with_traceback(error.__traceback__)
+    before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    told.__cause__ = None if before is None else without_message(before)
+    return cast("Exception", told)
 
 
 def _unpickled(

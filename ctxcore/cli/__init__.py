@@ -26,6 +26,7 @@ from ctxcore.cli.importing import run_import as run_import_files
 from ctxcore.cli.inspecting import run_inspect
 from ctxcore.cli.mcp import run_mcp
 from ctxcore.cli.output import print_error
+from ctxcore.cli.people import run_audit, run_users
 from ctxcore.cli.policies import run_fields, run_show
 from ctxcore.cli.policy_files import run_export, run_import
 from ctxcore.cli.policy_reports import run_effects, run_history
@@ -90,6 +91,8 @@ app.command("signals")(run_signals)
 app.command("savings")(run_savings)
 app.command("shadow")(run_shadow)
 app.command("alerts")(run_alerts)
+app.command("users")(run_users)
+app.command("audit")(run_audit)
 app.command("health")(run_health)
 app.command("doctor")(run_doctor)
 app.command("backup")(run_backup)

@@ -1,7 +1,7 @@
 """Records who read what another said.
 
 Within an hour a process records the same person, session and way once, since a page reads its
-session many times; and no opening beside an export, a recall or a replay, which open it too.
+session many times; and no opening or title beside an export, a recall or a replay, which show it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import AuditAction, AuditEntry, SessionInfo
 
 VISIT = timedelta(hours=1)  # chosen: as long as a person stays with one session
+# Each of these shows a session at least as much as opening it does.
 _READING: tuple[AuditAction, ...] = ("open", "export", "recall", "replay", "assign")
 KEPT_AUDIT = timedelta(days=365)  # chosen: a yearly review sees every record once
 
@@ -62,6 +63,6 @@ class Audit:
             self._noted |= {(session_id, action): at for session_id, _ in new}
 
     def _is_noted(self, session_id: str, action: AuditAction, at: datetime) -> bool:
-        same = _READING if action == "open" else (action,)
+        same = {"open": _READING, "list": ("list", *_READING)}.get(action, (action,))
         times = (self._noted.get((session_id, one)) for one in same)
         return any(before is not None and at - before < VISIT for before in times)

@@ -117,7 +117,8 @@ class AutomaticCompactions:
                 trigger = self.due(renewed)
             if trigger is not None:
                 for event in self.run(renewed, trigger):
-                    logger.debug("background %s session=%s", event, target.session.id)
+                    kind = type(event).__name__
+                    logger.debug("background %s session=%s", kind, target.session.id)
 
         self._services.queue.submit(target.session.id, check)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 from ctxcore.assembly.history import HistoryView
-from ctxcore.errors import ContextError
+from ctxcore.errors import ContextError, without_message
 from ctxcore.store.errors import CountsMissingError
 from ctxcore.store.protocol import SessionStore
 from ctxcore.store.values import SessionInfo
@@ -66,9 +66,9 @@ def _run(work: Callable[[], None]) -> None:
     try:
         work()
     except ContextError as error:
-        logger.warning("background work failed error=%s", error)
-    except Exception:
-        logger.exception("background work failed")
+        logger.warning("background work failed error=%s", error.code)
+    except Exception as error:
+        logger.exception("background work failed", exc_info=without_message(error))
 
 
 class Recounts:

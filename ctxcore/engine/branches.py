@@ -55,7 +55,7 @@ class Branches:
         relatives = self._services.store.relatives(session_id)
         by_id = {session.id: session for session in relatives}
         shown = [one for one in relatives if one.deleted_at is None and _may_see(one, asked)]
-        self._services.audit.lists(shown)
+        self._services.audit.lists(one for one in shown if one.id != asked.id)
         shared = {one.id: _shared(by_id, asked, one) for one in shown if one.id != asked.id}
         return [
             BranchPoint(place=place, sessions=_ways(by_id, asked, at_place))

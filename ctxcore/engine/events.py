@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from ctxcore.assembly.context import Context
 from ctxcore.compaction.triggers import Trigger
+from ctxcore.errors import without_message
 from ctxcore.gateway.values import ModelUsage, ReasoningDelta, TextDelta, Waiting
 from ctxcore.messages.values import JsonObject, ToolCall
 from ctxcore.plain import Plain
@@ -213,8 +214,9 @@ class EventJournal:
         for listener in listeners:
             try:
                 listener(event)
-            except Exception:
-                logger.exception("a subscriber failed event=%s", event.kind)
+            except Exception as error:
+                told = without_message(error)
+                logger.exception("a subscriber failed event=%s", event.kind, exc_info=told)
         return event
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:

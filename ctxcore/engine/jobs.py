@@ -21,7 +21,7 @@ from ctxcore.assembly.records import working_state_to_json
 from ctxcore.engine.asynchronous import async_twin
 from ctxcore.engine.background import WorkQueue
 from ctxcore.engine.services import EngineServices
-from ctxcore.errors import ContextError
+from ctxcore.errors import ContextError, without_message
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import to_canonical
 from ctxcore.reasons.storage_problems import JobProblem
@@ -109,7 +109,8 @@ class JobRunner:
         except ContextError as error:
             self._end(run, "failed", error=error.reason)
         except Exception as error:
-            logger.exception("job broke off job=%s", run.job_id)
+            told = without_message(error)
+            logger.exception("job broke off job=%s", run.job_id, exc_info=told)
             broke_off = JobProblem.BROKE_OFF(kind=type(error).__name__)
             self._end(run, "failed", error=broke_off)
         return None

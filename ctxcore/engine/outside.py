@@ -133,7 +133,8 @@ class OutsideCalls:
             trigger = self._automatic.due(target, all_rules=all_rules)
         if trigger is not None:
             for event in self._automatic.run(target, trigger):
-                logger.debug("before a call %s session=%s", event, target.session.id)
+                kind = type(event).__name__
+                logger.debug("before a call %s session=%s", kind, target.session.id)
             target = self._settled(services.renew(target))
         with services.slots:
             context = built_context(services, target, target.record)

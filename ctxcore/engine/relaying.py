@@ -18,7 +18,7 @@ from ctxcore.assembly.context import Context
 from ctxcore.engine.calls import record_report
 from ctxcore.engine.outside import OutsideCall, OutsideCalls
 from ctxcore.engine.services import CallTarget, EngineServices
-from ctxcore.errors import ContextError
+from ctxcore.errors import ContextError, without_message
 from ctxcore.formats.fields import is_prompt, title_of
 from ctxcore.gateway.values import ModelReply
 from ctxcore.messages.canonical import (
@@ -115,7 +115,8 @@ class Relay:
             call = self._outside.choose(relayed.target)
         except Exception as error:  # the request is sent as it came
             why = error.reason if isinstance(error, ContextError) else reason_of(error)
-            logger.exception("request not fitted session=%s", relayed.session_id)
+            told = without_message(error)
+            logger.exception("request not fitted session=%s", relayed.session_id, exc_info=told)
             return replace(relayed, problem=CallCode.UNTOUCHED(why=why))
         return replace(relayed, target=call.target, call=call)
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from ctxcore.assembly.context import Context
 from ctxcore.engine.policies import EffectivePolicy
+from ctxcore.errors import without_message
 from ctxcore.store.values import CallInfo, Event
 
 logger = logging.getLogger(__name__)
@@ -60,5 +61,7 @@ class Watchers:
         for watcher in self._watchers:
             try:
                 what(watcher)
-            except Exception:
-                logger.exception("a watcher failed watcher=%s", type(watcher).__name__)
+            except Exception as error:
+                name = type(watcher).__name__
+                told = without_message(error)
+                logger.exception("a watcher failed watcher=%s", name, exc_info=told)

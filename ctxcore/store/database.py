@@ -61,16 +61,22 @@ _DRIVERS: Final = {"sqlite": "Python with sqlite3", "postgresql": "ctxcore-windo
 def make_engines(url: URL) -> tuple[Engine, Engine]:
     """One engine for writing and one for reading; the same one for a database in memory."""
     if not is_sqlite(url):
-        engine = create_engine(url, max_overflow=30)
+        engine = create_engine(url, max_overflow=30, hide_parameters=True)
         _ping_idle(engine)
         # Each statement that reads is a transaction of its own: no BEGIN, no ROLLBACK to wait for.
         return engine, engine.execution_options(isolation_level="AUTOCOMMIT")
     if is_in_memory(url):
-        engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+        engine = create_engine(
+            url,
+            poolclass=StaticPool,
+            connect_args={"check_same_thread": False},
+            hide_parameters=True,
+        )
         _prepare_sqlite(engine, begin="BEGIN IMMEDIATE")
         return engine, engine
     Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
-    writer, reader = create_engine(url, pool_size=1), create_engine(url, max_overflow=30)
+    writer = create_engine(url, pool_size=1, hide_parameters=True)
+    reader = create_engine(url, max_overflow=30, hide_parameters=True)
     _prepare_sqlite(writer, begin="BEGIN IMMEDIATE")
     _prepare_sqlite(reader, begin=None)
     return writer, reader

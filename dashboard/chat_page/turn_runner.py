@@ -32,7 +32,7 @@ from ctxcore.engine.events import (
     TurnEvent,
     Waiting,
 )
-from ctxcore.errors import ContextError
+from ctxcore.errors import ContextError, without_message
 from ctxcore.messages.values import Message, text_message
 from ctxcore.reasons.values import Reason
 from ctxcore.store.values import SessionInfo, TurnState
@@ -130,8 +130,9 @@ class RunningTurn:
             state = self._consume(open_events())
         except ContextError as error:
             self.error = error.reason
-        except Exception:
-            logger.exception("turn broke off session=%s", self.session_id)
+        except Exception as error:
+            told = without_message(error)
+            logger.exception("turn broke off session=%s", self.session_id, exc_info=told)
             self.error = BrokeOff.TURN()
         finally:
             with self._changed:

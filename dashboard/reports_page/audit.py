@@ -22,7 +22,7 @@ def show_audit() -> None:
     records = engine().people.audit(limit=MOST)
     st.caption(t("audit.told" if me.is_operator else "audit.own"))
     if not records:
-        empty_state(t("audit.empty"), icon=":material/visibility_off:")
+        empty_state(t("reports.audit.empty"), icon=":material/visibility_off:")
         return
     titles = {} if me.is_operator else _own_titles(records)
     rows = audit_rows(records, engine().people.names(records), titles)

@@ -55,6 +55,7 @@ def test_a_dashboard_answers_under_its_own_names_only(command: list[str], tmp_pa
     variables = {
         "CTXCORE_DATABASE_URL": f"sqlite:///{tmp_path / 'test.db'}",
         "CTXCORE_ALLOWED_HOSTS": "ctx.example.org",
+        "CTXCORE_WITHOUT_LOGIN": "allow",
     }
     started = [sys.executable, *command, str(port)]
     with serving(started, port, folder=ROOT, log=tmp_path / "log", variables=variables):

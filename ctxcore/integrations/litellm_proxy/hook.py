@@ -18,6 +18,7 @@ from litellm.integrations.custom_logger import CustomLogger
 from ctxcore.engine.asynchronous import run_in_thread
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.relaying import Relayed, RelayedRequest
+from ctxcore.errors import without_message
 from ctxcore.gateway.values import ModelReply
 from ctxcore.integrations.litellm_proxy.answers import read_reply
 from ctxcore.integrations.litellm_proxy.bodies import read_body
@@ -59,8 +60,11 @@ class ContextHook(CustomLogger):
         """Puts the fitted messages into `data`; None leaves it as it is."""
         try:
             return await run_in_thread(lambda: self._begin(user_api_key_dict, data, call_type))
-        except Exception:
-            logger.exception("a request is sent as it came: ctxcore could not read or record it")
+        except Exception as error:
+            logger.exception(
+                "a request is sent as it came: ctxcore could not read or record it",
+                exc_info=without_message(error),
+            )
             return None
 
     async def async_log_success_event(
@@ -123,8 +127,9 @@ class ContextHook(CustomLogger):
         engine = self._engines.of_user(relayed.target.session.user_id)
         try:
             await engine.aend_relayed(relayed, reply, error=error)
-        except Exception:
-            logger.exception("a call is not recorded session=%s", relayed.session_id)
+        except Exception as failed:
+            told = without_message(failed)
+            logger.exception("a call is not recorded session=%s", relayed.session_id, exc_info=told)
 
 
 class _Recent(Generic[_Value]):
