@@ -78,6 +78,8 @@ def lines(text: str) -> list[str]:
 def problem(words: list[str]) -> str:
     """What is wrong with a command that is not run; empty where nothing is."""
     program, *rest = words
+    if "=" in program:  # a variable for this command, or for those that follow
+        return _wrong_variable(program) or (problem(rest) if rest else "")
     if program == "uvx":
         program, *rest = rest[rest.index("ctxcore") :]
     if program == "ctxcore":

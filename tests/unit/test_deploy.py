@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,11 @@ def test_what_is_mounted_and_built_is_there() -> None:
         volume.split(":")[0] for found in services().values() for volume in found.get("volumes", ())
     ]
 
-    files = [name for name in mounted if name.startswith("./")]
+    files = {DEPLOY / name for name in mounted if name.startswith("./")}
     assert files
-    assert all((DEPLOY / name).is_file() for name in files)
+    assert DEPLOY / "secrets.toml" in files  # copied from its example, and filled in
+    assert all(path.is_file() for path in files - {DEPLOY / "secrets.toml"})
+    assert set(tomllib.loads(read("secrets.example"))) == {"auth"}
     assert (DEPLOY.parent / services()["proxy"]["build"]["dockerfile"]).is_file()
 
 

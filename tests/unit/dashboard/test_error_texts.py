@@ -24,6 +24,7 @@ from ctxcore.errors import (
     SummarizerError,
     TrialError,
     UnknownWindowError,
+    WorkersError,
 )
 from ctxcore.exports.values import ExportError
 from ctxcore.formats.reading import parse_transcripts
@@ -39,7 +40,13 @@ from ctxcore.policy.fields import fields_of
 from ctxcore.policy.values import Policy
 from ctxcore.reasons.foreign import DatabaseProblem
 from ctxcore.reasons.message_problems import MessageProblem
-from ctxcore.reasons.problems import LocalModelProblem, PackageProblem, SummaryProblem, TrialProblem
+from ctxcore.reasons.problems import (
+    LocalModelProblem,
+    PackageProblem,
+    SummaryProblem,
+    TrialProblem,
+    WorkersProblem,
+)
 from ctxcore.reasons.storage_problems import (
     AccessCode,
     ChangeCode,
@@ -218,6 +225,7 @@ HOLDER = holder_text(Holder(host="x", space="", pid=7, started=""))
 ERRORS: tuple[ContextError, ...] = (
     BudgetError(needed=9_000, available=8_000, parts={"system": 9_000}),
     CompactionRefusedError(current_tokens=9, max_tokens=8),
+    WorkersError(WorkersProblem.ENDED(times=3)),
     ConfigurationError(path="x.yaml", line=3, problem=SettingProblem.TWICE(name="a")),
     ConfigurationError(problem=PackageProblem.MISSING(package="x", command="x")),
     PolicyError(field="name", value="x", allowed=fields_of(Policy)["max_turns"].allowed),
