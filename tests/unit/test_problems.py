@@ -33,9 +33,9 @@ from ctxcore.errors import (
     SummarizerError,
     SummarizerTypeError,
     TrialError,
-    WorkersError,
     UnknownWindowError,
     UnreadableError,
+    WorkersError,
     WorkingStateError,
 )
 from ctxcore.exports.native import VERSION
