@@ -2,7 +2,9 @@
 
 Run it as `python -m benchmarks.cluster`. The sessions are made up, in the form of Claude Code. The
 workers are processes of this machine: those of the commands themselves, and those of a Dask cluster
-on 127.0.0.1 that is started before the time is taken. The figures must be the same each time.
+on 127.0.0.1 that is started before the time is taken. The figures must be the same each time. On a
+machine that does other things too, seconds say little: beside them stands the processor time of the
+cluster's workers together, and of the busiest one, which is what the work takes at least.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from benchmarks.autopsy import write_session
@@ -30,13 +32,14 @@ def main() -> None:
     options = _options()
     print_command()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
-    print(f"{'':<12} {'workers':<14} {'seconds':>9} {'speed-up':>9}  figures")
+    head = f"{'':<10} {'workers':<12} {'seconds':>8} {'speed-up':>9}"
+    print(f"{head} {'CPU, all':>9} {'busiest':>8}  figures")
     with TemporaryDirectory() as name:
         folder = Path(name)
         for number in range(options.files):
             path = folder / f"{number}.jsonl"
             write_session(path, round(options.megabytes * 1e6 / options.files), seed=number)
-        for command in ("autopsy", "compare"):
+        for command in options.commands:
             _rows(command, folder, options.workers)
 
 
@@ -44,17 +47,22 @@ def _rows(command: str, folder: Path, counts: Sequence[int]) -> None:
     for kind in ("processes", "cluster"):
         first = 0.0
         for count in counts:
-            seconds, digest = _run(command, folder, kind, count)
+            seconds, digest, busy = _run(command, folder, kind, count)
             first = first or seconds
-            place = f"{count} {kind}"
-            print(f"{command:<12} {place:<14} {seconds:>9.1f} {first / seconds:>8.2f}×  {digest}")
+            row = f"{command:<10} {f'{count} {kind}':<12} {seconds:>8.1f} {first / seconds:>8.2f}×"
+            cpu = f"{sum(busy):>9.1f} {max(busy):>8.1f}" if busy else f"{'–':>9} {'–':>8}"
+            print(f"{row} {cpu}  {digest}", flush=True)
 
 
-def _run(command: str, folder: Path, kind: str, count: int) -> tuple[float, str]:
+def _run(command: str, folder: Path, kind: str, count: int) -> tuple[float, str, list[float]]:
+    """The seconds, what was found, and the processor time of each worker of a cluster."""
     if kind == "processes":
-        return _timed(command, folder, ["--jobs", str(count)])
-    with _cluster(count) as address:
-        return _timed(command, folder, ["--cluster", address])
+        return *_timed(command, folder, ["--jobs", str(count)]), []
+    with _cluster(count) as client:
+        before = client.run(process_time)
+        seconds, digest = _timed(command, folder, ["--cluster", client.scheduler.address])
+        after = client.run(process_time)
+    return seconds, digest, [after[name] - before[name] for name in before]
 
 
 def _timed(command: str, folder: Path, options: Sequence[str]) -> tuple[float, str]:
@@ -70,18 +78,23 @@ def _timed(command: str, folder: Path, options: Sequence[str]) -> tuple[float, s
 
 
 @contextmanager
-def _cluster(workers: int) -> Iterator[str]:
+def _cluster(workers: int) -> Iterator[Any]:
+    """A client of a cluster with so many workers."""
     distributed: Any = import_module("distributed")
-    with distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
-    ) as cluster:
-        yield cluster.scheduler_address
+    with (
+        distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, default=24)
     parser.add_argument("--megabytes", type=float, default=24.0, help="of all files")
+    parser.add_argument("--commands", nargs="+", default=["autopsy", "compare"])
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     return parser.parse_args()
 

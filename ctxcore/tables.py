@@ -426,7 +426,14 @@ class CallRow(Row, table=True):
         _in_session(),
         Index("ix_call_session", "session_id", "created_at"),
         Index("ix_call_turn", "turn_id"),
-        Index("ix_call_counted", "model", "counter_id", "created_at"),
+        Index(
+            "ix_call_counted",
+            "model",
+            "counter_id",
+            "created_at",
+            sqlite_where=sql("is_comparable IS 1 AND input_tokens IS NOT NULL"),
+            postgresql_where=sql("is_comparable IS true AND input_tokens IS NOT NULL"),
+        ),
         Index("ix_call_billed", "session_id", *BILLED_COLUMNS),
         Index("ix_call_tallied", *TALLIED_COLUMNS),
     )
