@@ -38,6 +38,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(autouse=True)
+def _own_main() -> Iterator[None]:
+    """A page that was run puts itself in the place of `__main__`, which new processes import."""
+    own = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = own
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _once() -> Iterator[None]:
     """Some things are done once per process, if a test that is run needs them at all."""

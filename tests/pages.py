@@ -19,7 +19,7 @@ ROOT: Final = Path(__file__).parents[1]
 PAGES: Final = ("README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md")))
 LANGUAGES: Final = {"python", "console", "sh", "bash", "text", "yaml", "toml", "json"}
 RUN_AS_THEY_ARE: Final = {"ctxcore", "mkdir"}
-ONLY_NAMED: Final = {"claude", "createdb", "docker", "litellm"}
+ONLY_NAMED: Final = {"claude", "createdb", "dask", "docker", "litellm"}
 
 _BLOCK: Final = re.compile(
     r"(?:^ *<!-- not run: (?P<reason>[^>\n]+) -->\n)?"
