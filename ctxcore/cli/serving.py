@@ -21,6 +21,7 @@ from ctxcore.reasons.problems import PackageProblem
 _LIBRARY = Path(__file__).resolve().parent.parent
 _PLACES = (_LIBRARY / "_dashboard", _LIBRARY.parent)
 _NEEDED = ("streamlit", "plotly")
+_EVERY_ADDRESS = ("0.0.0.0", "::")
 _INSTALL = 'pip install "ctxcore-window[dashboard]"'
 
 Host = Annotated[
@@ -95,6 +96,8 @@ def _flags(host: str, port: int | None, *, opens_browser: bool) -> list[str]:
     """What differs from the settings that are packed with the dashboard."""
     flags = [f"--server.address={host}"]
     flags.append("--server.fileWatcherType=none")  # installed code does not change while it runs
+    if host in _EVERY_ADDRESS:  # else Streamlit asks another server for this one's address
+        flags.append("--browser.serverAddress=localhost")
     if port is not None:
         flags.append(f"--server.port={port}")
     if not opens_browser:

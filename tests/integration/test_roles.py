@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import make_url, text
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError, NotAuditorError, RoleError
@@ -19,6 +20,7 @@ from ctxcore.engine.live_trials import start_offer
 from ctxcore.engine.people import People
 from ctxcore.engine.trials import start_trial, trial_session
 from ctxcore.reasons.report_codes import AlertCode
+from ctxcore.store.database import make_engines, upgrade
 from ctxcore.store.errors import LastOperatorError, RecordNotFoundError, SessionNotFoundError
 from ctxcore.store.values import Scope
 from tests.engines import Clock, engine_with
@@ -427,3 +429,22 @@ class TestKeeping:
         verbs = {name for name, _ in inspect.getmembers(People, inspect.isfunction)}
 
         assert {name for name in verbs if "audit" in name} == {"audit", "aaudit"}
+
+
+def test_operators_of_a_database_of_before_keep_what_they_could_do(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+    writer, _ = make_engines(make_url(url))
+    with writer.begin() as connection:
+        upgrade(connection, to="0018")
+        connection.execute(
+            text(
+                'INSERT INTO "user" (id, name, "group", is_operator, created_at) VALUES'
+                " ('ada', 'Ada', '', 1, '2026-01-01'), ('ben', 'Ben', '', 0, '2026-01-01')"
+            )
+        )
+    writer.dispose()
+
+    with engine_with(url=url) as (engine, _):
+        kept = {one.id: one.reads_others for one in engine.store.list_users()}
+
+    assert kept == {"ada": True, "ben": False}

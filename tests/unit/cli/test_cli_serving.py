@@ -66,6 +66,7 @@ def test_options_become_flags_and_the_model_of_new_sessions(started: Started) ->
     assert {"--server.address=0.0.0.0", "--server.port=9000", "--server.headless=true"} <= set(
         started.arguments
     )
+    assert "--browser.serverAddress=localhost" in started.arguments
     assert os.environ["CTXCORE_MODEL"] == "gpt-4o"
 
 
