@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
@@ -116,8 +116,7 @@ class _Walk:
     """Writes JSON one value per line; addresses a value by its path and by its column."""
 
     def __init__(self, elided: Collection[Elision]) -> None:
-        self._beginnings = {part.path[:end] for part in elided for end in range(len(part.path) + 1)}
-        """Of what is left out: a path that is none of them leads to nothing that is."""
+        self._paths = sorted({part.path for part in elided})
         self._whole = {
             part.path
             for part in elided
@@ -164,7 +163,12 @@ class _Walk:
         yield is_gone, f"{pad}{closing}{end}"
 
     def _leading(self, paths: Iterable[str]) -> tuple[str, ...]:
-        return tuple(path for path in paths if path in self._beginnings)
+        """The paths that lead to something left out."""
+        return tuple(path for path in paths if self._leads(path))
+
+    def _leads(self, path: str) -> bool:
+        at = bisect_left(self._paths, path)
+        return at < len(self._paths) and self._paths[at].startswith(path)
 
     def _is_out(self, paths: tuple[str, ...], at: int) -> bool:
         ranges = (span for path in paths for span in self._ranges.get(path, ()))
