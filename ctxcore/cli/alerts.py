@@ -36,7 +36,7 @@ def run_alerts(
             alerts = engine.reports.alerts(unseen=not show_all)
             seen = engine.reports.see_alerts([one.id for one in alerts]) if see else 0
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("alerts", failure, as_json=as_json)
     if as_json:
         print_json(to_document("alerts", map(_document, alerts)))

@@ -55,7 +55,7 @@ def run_doctor(
             found = _examined(engine, repairs=repairs)
             info = engine.store.database_info()
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("doctor", failure, as_json=as_json)
     left = [one for one in found if not one.is_repaired]
     if as_json:
@@ -129,7 +129,7 @@ def run_backup(
                 raise typer.Exit(1)
             engine.back_up(file, overwrite=force)
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("backup", failure, as_json=False)
     print_note(f"backed up to {one_line(str(file))}")
 

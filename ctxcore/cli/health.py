@@ -42,7 +42,7 @@ def run_health(
             if backup is not None:
                 engine.back_up(backup)
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("health", failure, as_json=as_json)
     if as_json:
         print_json(to_document("health", [health_document(found, problems, checked=check)]))

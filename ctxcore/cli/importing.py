@@ -88,7 +88,7 @@ def run_import(
                     failures.append(Failure.of_file(error, str(file)))
             names = short_ids(one.session.id for one in done)
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("import", failure, as_json=as_json)
     print_failures(failures)
     outcome = Outcome(done=tuple(done), failures=tuple(failures))

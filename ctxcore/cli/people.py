@@ -65,7 +65,7 @@ def run_users(
                 _set(engine, change, operator, auditor)
             users = engine.users()
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("users", failure, as_json=as_json)
     if as_json:
         print_json(to_document("users", map(_user_document, users)))
@@ -88,7 +88,7 @@ def run_audit(
             records = engine.people.audit(limit=limit)
             names = engine.people.names(records)
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("audit", failure, as_json=as_json)
     if as_json:
         print_json(to_document("audit", map(_record_document, records)))

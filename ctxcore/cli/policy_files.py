@@ -50,7 +50,7 @@ def run_export(
         with opened_engine(database, user) as engine:
             text = engine.reports.policy_text(scope_named(scope, engine), whole=whole)
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("policy export", failure, as_json=False)
     if out is None:
         print_text(text.rstrip("\n"))

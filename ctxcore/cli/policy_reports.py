@@ -59,7 +59,7 @@ def run_history(
             own = None if engine.user().is_operator else user
             changes = engine.reports.changes(user_id=own, by=by, limit=limit)
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("policy history", failure, as_json=as_json)
     if as_json:
         print_json(to_document("policy history", map(_change_document, changes)))
@@ -85,7 +85,7 @@ def run_effects(
         with opened_engine(database, user) as engine:
             effects = engine.reports.effects(scope_named(scope, engine))
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("policy effects", failure, as_json=as_json)
     if as_json:
         print_json(to_document("policy effects", map(_effect_document, effects)))

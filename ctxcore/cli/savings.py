@@ -42,7 +42,7 @@ def run_savings(
             own = None if engine.user().is_operator else user
             savings = engine.reports.savings(own)
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("savings", failure, as_json=as_json)
     if as_json:
         print_json(to_document("savings", map(saving_document, savings)))
@@ -65,7 +65,7 @@ def run_shadow(database: Database = None, user: User = "local", as_json: AsJson 
             own = None if engine.user().is_operator else user
             results = engine.reports.shadow(own)
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("shadow", failure, as_json=as_json)
     if as_json:
         print_json(to_document("shadow", [one.to_dict() for one in results]))

@@ -90,7 +90,7 @@ def run_sessions(
             names = short_ids(_own_ids(engine))
             costs = engine.costs(found)
     except ContextError as error:
-        failure = Failure(path=database or "", kind=type(error).__name__, reason=error.reason)
+        failure = Failure.of_file(error, database or "")
         fail("sessions", failure, as_json=as_json)
     if as_json:
         print_json(to_document("sessions", [_document(one, names, costs) for one in found]))
