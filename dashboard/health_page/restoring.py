@@ -10,6 +10,7 @@ import streamlit as st
 
 from ctxcore.engine.health import Restored
 from ctxcore.store.values import DatabaseInfo
+from dashboard.dialogs import close_dialog, is_open, open_dialog
 from dashboard.health_page.jobs import wait_for
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
@@ -17,7 +18,7 @@ from dashboard.texts import t
 from dashboard.thread_jobs import Job, Progress
 from dashboard.uploads import IMPORT_MEGABYTES
 
-_JOB, _OPEN = "health_restore_job", "health_restore_open"
+_JOB, _DIALOG = "health_restore_job", "health_restore"
 
 
 def show_restoring(database: DatabaseInfo) -> None:
@@ -26,10 +27,11 @@ def show_restoring(database: DatabaseInfo) -> None:
         t("health.restore"),
         key="health_restore",
         icon=":material/settings_backup_restore:",
-        on_click=lambda: st.session_state.update({_OPEN: True}),
+        on_click=open_dialog,
+        args=(_DIALOG,),
     )
-    if st.session_state.get(_OPEN):
-        st.dialog(t("health.restore.title"), on_dismiss=_close)(_body)(database.sessions)
+    if is_open(_DIALOG):
+        st.dialog(t("health.restore.title"), on_dismiss=close_dialog)(_body)(database.sessions)
     job = cast("Job[Restored] | None", st.session_state.get(_JOB))
     if job is None:
         return
@@ -94,9 +96,5 @@ def _start() -> None:
 
 
 def _cancel() -> None:
-    _close()
+    close_dialog()
     st.rerun()
-
-
-def _close() -> None:
-    st.session_state.pop(_OPEN, None)
