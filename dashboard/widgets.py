@@ -274,3 +274,9 @@ def show_problem(key: str, *, max_chars: int = 400, is_notice: bool = False) -> 
         st.warning(text, icon=":material/info:")
     else:
         st.error(text, icon=":material/error:")
+
+
+def is_typed(word: str, *, key: str) -> bool:
+    """Draws an input for a word that confirms what cannot be taken back; whether it is typed."""
+    typed = st.text_input(t("common.type_word", word=word), key=key, live=True)
+    return (typed or "").strip().casefold() == word.casefold()

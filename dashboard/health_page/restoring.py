@@ -17,6 +17,7 @@ from dashboard.services import engine
 from dashboard.texts import t
 from dashboard.thread_jobs import Job, Progress
 from dashboard.uploads import IMPORT_MEGABYTES
+from dashboard.widgets import is_typed
 
 _JOB, _DIALOG = "health_restore_job", "health_restore"
 
@@ -52,7 +53,6 @@ def _show_result(restored: Restored) -> None:
 
 
 def _body(sessions: int) -> None:
-    word = t("health.restore.word")
     st.warning(t("health.restore.told", count=f"{sessions:,}"), icon=":material/warning:")
     upload = st.file_uploader(
         t("health.restore.file", limit=IMPORT_MEGABYTES),
@@ -63,9 +63,8 @@ def _body(sessions: int) -> None:
     path = st.text_input(
         t("health.restore.path"), key="health_restore_path", placeholder="/var/backups/ctxcore.db"
     )
-    typed = st.text_input(t("health.restore.type", word=word), key="health_restore_word", live=True)
+    is_meant = is_typed(t("health.restore.word"), key="health_restore_word")
     is_chosen = upload is not None or bool((path or "").strip())
-    is_meant = (typed or "").strip().casefold() == word.casefold()
     with st.container(horizontal=True, key="health_restore_buttons"):
         st.button(
             t("health.restore.confirm"),

@@ -13,7 +13,7 @@ from dashboard.reads import session_tokens
 from dashboard.selection import session_title
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import Row, plain_table, report_errors, show_problem
+from dashboard.widgets import Row, is_typed, plain_table, report_errors, show_problem
 from dashboard.wording import error_text
 
 SHOWN_DUE = 100  # chosen: enough to recognize them
@@ -109,17 +109,14 @@ def show_purge_all(total: int) -> None:
 
 
 def _body(total: int) -> None:
-    word = t("sessions.erase_all.word")
     st.warning(t("sessions.erase_all.sure", count=numbers.tokens(total)), icon=":material/warning:")
-    typed = st.text_input(
-        t("sessions.erase_all.type", word=word), key="sessions_erase_word", live=True
-    )
+    is_meant = is_typed(t("sessions.erase_all.word"), key="sessions_erase_word")
     with st.container(horizontal=True, key="sessions_erase_buttons"):
         st.button(
             t("sessions.purge.confirm"),
             key="sessions_erase_confirm",
             type="primary",
-            disabled=(typed or "").strip().casefold() != word.casefold(),
+            disabled=not is_meant,
             on_click=_erase,
         )
         st.button(t("common.cancel"), key="sessions_erase_cancel", on_click=_cancel)
