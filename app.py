@@ -2,8 +2,8 @@
 
 Start it with `streamlit run app.py`. The headers restrict every page to its own origin,
 so that text of a model cannot make a browser fetch anything. Requests under names that are not this
-server's are refused, and where others could reach it without a login it does not start. Each page
-says where the server is. `/chat` leads to the chat page.
+server's are refused, and where others could reach it without a login it does not start, or refuses
+them under another server. Each page says where the server is. `/chat` leads to the chat page.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from dashboard.callback import LoginOutcome
 from dashboard.hosts import HOSTS_VARIABLE, AllowedHosts, Hosts, hosts_of, named_hosts
 from dashboard.login import configured_login, open_server_problem
+from dashboard.reach import Reach
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -172,6 +173,7 @@ app = st.App(
     routes=ROUTES,
     middleware=[
         Middleware(SecurityHeaders),
+        Middleware(Reach),
         Middleware(AllowedHosts, hosts=own_hosts()),
         Middleware(BaseAddress),
         Middleware(LoginOutcome),

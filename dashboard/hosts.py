@@ -79,18 +79,22 @@ class AllowedHosts:
         name = host_name(given[0]) if len(given) == 1 else None
         if name is not None and self._hosts.allows(name):
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close"})
+        elif name is None:
+            await refuse(scope, receive, send, "shell.host_missing")
         else:
-            refusal = PlainTextResponse(_sentence(name, headers), status_code=FORBIDDEN)
-            await refusal(scope, receive, send)
+            named = {"host": name, "variable": HOSTS_VARIABLE}
+            await refuse(scope, receive, send, "shell.host_refused", **named)
 
 
-def _sentence(name: str | None, headers: Headers) -> str:
-    language = language_of(headers.get("accept-language", "").split(",")[0].split(";")[0].strip())
-    if name is None:
-        return translate("shell.host_missing", language)
-    return translate("shell.host_refused", language, host=name, variable=HOSTS_VARIABLE)
+async def refuse(scope: Scope, receive: Receive, send: Send, key: str, **values: object) -> None:
+    """Refuses a request with a text in its language, or a websocket without one."""
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close"})
+        return
+    asked = Headers(scope=scope).get("accept-language", "")
+    language = language_of(asked.split(",")[0].split(";")[0].strip())
+    refusal = PlainTextResponse(translate(key, language, **values), status_code=FORBIDDEN)
+    await refusal(scope, receive, send)
 
 
 def _matches(name: str, pattern: str) -> bool:

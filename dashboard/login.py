@@ -188,7 +188,9 @@ def open_server_problem(
     address: str | None, login: Login | None, environ: Mapping[str, str]
 ) -> Reason | None:
     """Why a server at this address must not start; None listens everywhere."""
-    if _is_loopback(address) or environ.get(WITHOUT_LOGIN_VARIABLE) == ALLOW:
+    if (address is not None and is_loopback(address)) or environ.get(
+        WITHOUT_LOGIN_VARIABLE
+    ) == ALLOW:
         return None
     shown = address or "every address"
     if login is None:
@@ -198,10 +200,12 @@ def open_server_problem(
     return None
 
 
-def _is_loopback(address: str | None) -> bool:
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches an address; a name but `localhost` leads anywhere."""
     if address == "localhost":
         return True
     try:
-        return address is not None and ip_address(address).is_loopback
-    except ValueError:  # a name, which leads anywhere
+        found = ip_address(address)
+    except ValueError:
         return False
+    return (getattr(found, "ipv4_mapped", None) or found).is_loopback

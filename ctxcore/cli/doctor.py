@@ -134,15 +134,19 @@ def run_backup(
     print_note(f"backed up to {one_line(str(file))}")
 
 
-def run_restore(file: BackupFile, force: Force = False, database: Database = None) -> None:
+def run_restore(
+    file: BackupFile, force: Force = False, database: Database = None, user: User = "local"
+) -> None:
     """Put a backup in the place of the database, which is kept beside it.
 
-    The backup is checked before. A database with sessions is replaced only with --force.
+    The backup is checked before. A database with sessions is replaced only with --force. Records of
+    who read what stay.
     """
     from ctxcore.store.restoring import restore
 
+    now = datetime.now(UTC)
     try:
-        kept, findings = restore(file, database, at=datetime.now(UTC), overwrite=force)
+        kept, findings = restore(file, database, at=now, user_id=user, overwrite=force)
     except ContextError as error:
         failure = Failure(path=str(file), kind=type(error).__name__, reason=error.reason)
         fail("restore", failure, as_json=False)
@@ -152,4 +156,4 @@ def run_restore(file: BackupFile, force: Force = False, database: Database = Non
     if kept is not None:
         print_note(f"the former database is {one_line(str(kept))}")
     if left:
-        print_note(f"{plural(len(left), 'part')} of it cannot be read, as in the backup")
+        print_note(f"{plural(len(left), 'part')} cannot be read")

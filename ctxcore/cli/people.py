@@ -1,7 +1,7 @@
 """`ctxcore users` and `ctxcore audit`: roles, and who read what others said.
 
 Whoever can open the database can also give roles: that is how the first operator is made where
-people log in.
+people log in, and the next one where none is left.
 """
 
 from __future__ import annotations
@@ -41,8 +41,11 @@ _ACTIONS = {
     "export": "copied or exported",
     "recall": "searched",
     "replay": "replayed",
+    "change": "changed",
+    "delete": "deleted",
     "assign": "assigned",
     "backup": "copied the database",
+    "restore": "restored the database",
     "roles": "set roles",
     "login_roles": "got roles by login",
 }
@@ -100,11 +103,12 @@ def run_audit(
 
 def _set(engine: ContextEngine, user_id: str, operator: bool | None, auditor: bool | None) -> None:
     known = engine.store.user(user_id)
-    engine.people.set_roles(
-        user_id,
-        is_operator=known.is_operator if operator is None else operator,
-        is_auditor=known.is_auditor if auditor is None else auditor,
-    )
+    is_operator = known.is_operator if operator is None else operator
+    is_auditor = known.is_auditor if auditor is None else auditor
+    if is_operator and not any(one.is_operator for one in engine.store.list_users()):
+        engine.people.appoint(user_id, is_auditor=is_auditor)
+    else:
+        engine.people.set_roles(user_id, is_operator=is_operator, is_auditor=is_auditor)
 
 
 def _user_document(user: UserInfo) -> JsonObject:

@@ -15,7 +15,7 @@ from ctxcore.store.values import AuditAction, AuditEntry, SessionInfo
 
 VISIT = timedelta(hours=1)  # chosen: as long as a person stays with one session
 # Each of these shows a session at least as much as opening it does.
-_READING: tuple[AuditAction, ...] = ("open", "export", "recall", "replay", "assign")
+_READING: tuple[AuditAction, ...] = ("open", "export", "recall", "replay", "change", "assign")
 KEPT_AUDIT = timedelta(days=365)  # chosen: a yearly review sees every record once
 
 
@@ -33,9 +33,9 @@ class Audit:
         """Records that titles of others' sessions are listed."""
         self.reads([(one.id, one.user_id) for one in sessions], "list")
 
-    def copies_everything(self) -> None:
-        """Records that the whole database is copied."""
-        entry = AuditEntry(created_at=self._clock(), user_id=self._user_id, action="backup")
+    def records_all(self, action: AuditAction) -> None:
+        """Records what is done with the whole database."""
+        entry = AuditEntry(created_at=self._clock(), user_id=self._user_id, action=action)
         self._store.record_audit([entry])
 
     def reads(self, sessions: Iterable[tuple[str, str]], action: AuditAction) -> None:

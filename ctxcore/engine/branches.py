@@ -33,7 +33,8 @@ class Branches:
         self._services = services
 
     def branch(self, session_id: str, at: int, *, title: str | None) -> SessionInfo:
-        store, length = self._services.store, self._services.session(session_id).length
+        store = self._services.store
+        length = self._services.session(session_id, "export").length
         if not 0 <= at < length:
             raise PlaceError(place=at, length=length)
         [info] = store.messages(session_id, at + 1, at + 1)

@@ -107,7 +107,7 @@ class Compactions:
 
     def undo(self, session_id: str) -> CompactionInfo | None:
         """Makes the parent of the active compaction active; None if there is none to undo."""
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         active = self._services.store.active_compaction(session_id)
         if active is None:
             return None
@@ -116,7 +116,7 @@ class Compactions:
 
     def redo(self, session_id: str) -> CompactionInfo | None:
         """Reverts the last undo; None if nothing was undone."""
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         active = self._services.store.active_compaction(session_id)
         undone = self._services.store.undone_compaction(session_id)
         if undone is None:

@@ -298,12 +298,12 @@ class ContextEngine:
 
     def rename(self, session_id: str, title: str) -> None:
         """Changes the title of a session."""
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         self._store.rename(session_id, title, at=self._services.clock())
 
     def set_model(self, session_id: str, model: str | None) -> None:
         """Changes the model of a session."""
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         self._store.set_model(session_id, model, at=self._services.clock())
 
     def set_system(self, session_id: str, text: str | None) -> None:
@@ -349,7 +349,7 @@ class ContextEngine:
         It replaces the previous one. A field that is None is read from the history, as all fields
         are with None. Only policies with a `working_state_ratio` keep it.
         """
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         self._store.set_working_state(session_id, working or EMPTY_WORKING_STATE)
 
     def working_state(self, session_id: str) -> WorkingState:
@@ -358,17 +358,17 @@ class ContextEngine:
 
     def delete(self, session_id: str) -> None:
         """Hides a session; `restore` brings it back for 30 days."""
-        self._services.session(session_id)
+        self._services.session(session_id, "delete")
         self._store.delete(session_id, at=self._services.clock())
 
     def restore(self, session_id: str) -> None:
         """Restores a deleted session, as changed now, so that no policy deletes it soon."""
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         self._store.restore(session_id, at=self._services.clock())
 
     def purge(self, session_id: str) -> None:
         """Erases a session and all its records permanently."""
-        self._services.session(session_id)
+        self._services.session(session_id, "delete")
         self._store.purge(session_id)
 
     def purge_expired(self) -> list[str]:
@@ -437,10 +437,9 @@ class ContextEngine:
         Raises:
             PlaceError: there is no such message.
         """
-        self._services.session(session_id, "export")
         return self._store.fork(
             session_id,
-            self._seq(session_id, at),
+            self._seq(session_id, at, "export"),
             fork_id=self._services.new_id(),
             new_id=self._services.new_id,
             at=self._services.clock(),
@@ -480,7 +479,7 @@ class ContextEngine:
         Raises:
             MessageError: one of them is not a message, or of another shape; nothing was added.
         """
-        session = self._services.session(session_id)
+        session = self._services.session(session_id, "change")
         seqs = self._services.append_to(session, parse_messages(messages))
         return [seq - 1 for seq in seqs]
 
@@ -541,7 +540,7 @@ class ContextEngine:
         Raises:
             RecordNotFoundError: the session has no such edit.
         """
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         return self._rules.undo(session_id, edit_id)
 
     def rule_edits(self, session_id: str, *, with_undone: bool = False) -> list[RuleEditInfo]:
@@ -554,12 +553,12 @@ class ContextEngine:
         self._store.add_mark(session_id, seq, kind, at=self._services.clock())
 
     def _clear_mark(self, session_id: str, at: int, kind: MarkKind) -> bool:
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         return self._store.clear_mark(session_id, at + 1, kind, at=self._services.clock())
 
-    def _seq(self, session_id: str, at: int) -> int:
+    def _seq(self, session_id: str, at: int, action: AuditAction = "change") -> int:
         """The sequence number, from 1, of the message at a place, from 0."""
-        length = self._services.session(session_id).length
+        length = self._services.session(session_id, action).length
         if not 0 <= at < length:
             raise PlaceError(place=at, length=length)
         return at + 1
@@ -842,7 +841,7 @@ class ContextEngine:
         """
         if answer not in ANSWERS:
             raise TurnStateError(problem=TurnProblem.NO_ANSWER(answer=answer, names=tuple(ANSWERS)))
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         pending = self._automatic.pending(session_id, plan_id)
         request = TurnRequest(
             session_id=session_id,
@@ -940,7 +939,7 @@ class ContextEngine:
         None if no turn is running. Its partial answer stays; the other process is refused its next
         write. Turns of processes that have ended need no call: the next turn takes their place.
         """
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         return self._store.interrupt_turn(session_id, at=self._services.clock())
 
     # compactions
@@ -1018,7 +1017,7 @@ class ContextEngine:
         Raises:
             StaleProposalError: the session has changed since it was made.
         """
-        self._services.session(proposal.session_id)
+        self._services.session(proposal.session_id, "change")
         return self._compactions.confirm(proposal, summary=summary)
 
     def edit(self, proposal: Proposal, summary: str) -> Proposal:
@@ -1131,7 +1130,7 @@ class ContextEngine:
         Raises:
             RecordNotFoundError: the session has no such signal.
         """
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         return self._store.judge_signal(
             session_id, signal_id, is_right=is_right, at=self._services.clock()
         )

@@ -154,6 +154,7 @@ def back_up(services: EngineServices, path: Path, *, overwrite: bool) -> None:
         DatabaseError: the file is there already or cannot be written, or it is no SQLite file.
     """
     services.require_reading_all()
+    services.audit.records_all("backup")
     services.store.back_up(path, overwrite=overwrite)
     made: JsonObject = {"at": services.clock().isoformat(), "name": path.name}
     services.store.save_setting(LAST_BACKUP, made)
@@ -162,6 +163,8 @@ def back_up(services: EngineServices, path: Path, *, overwrite: bool) -> None:
 def restore_backup(services: EngineServices, backup: Path) -> Restored:
     """Puts a backup in the place of the SQLite database, which stays in use meanwhile.
 
+    Records of who read what stay, and the restore is one of them.
+
     Raises:
         NotAllowedError: the user may not read what others said: a backup has its own roles.
         StoreError: the file is no backup or from a newer version, or the database is no SQLite
@@ -169,7 +172,8 @@ def restore_backup(services: EngineServices, backup: Path) -> Restored:
     """
     services.require_reading_all()
     url = services.store.database_info().url
-    kept, findings = restore(backup, url, at=services.clock(), overwrite=True)
+    now, user_id = services.clock(), services.user_id
+    kept, findings = restore(backup, url, at=now, user_id=user_id, overwrite=True)
     return Restored(kept=kept, findings=tuple(findings))
 
 

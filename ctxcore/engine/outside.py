@@ -75,7 +75,7 @@ class OutsideCalls:
 
     def record_usage(self, session_id: str, usage: ModelUsage, *, model: str | None) -> None:
         """Stores a call of which only the usage is known."""
-        session = self._services.session(session_id)
+        session = self._services.session(session_id, "change")
         info = CallInfo(
             id=self._services.new_id(),
             session_id=session.id,
@@ -115,7 +115,12 @@ class OutsideCalls:
             StaleHistoryError: it has another length.
         """
         target = self._services.call_target(
-            session_id, model=model, tools=tools, system=system, overrides=_NO_OWN_TOOLS
+            session_id,
+            model=model,
+            tools=tools,
+            system=system,
+            overrides=_NO_OWN_TOOLS,
+            action="change",
         )
         self._services.hold_factor(target)
         self._services.append(target, messages, expected_length=expected_length)

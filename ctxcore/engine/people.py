@@ -106,6 +106,29 @@ class People:
         )
         return self._set(entry)
 
+    def appoint(self, user_id: str, *, is_auditor: bool = False) -> UserInfo:
+        """Makes a user the operator of a store that has none, recorded.
+
+        Not for a user to ask for: whoever keeps the store calls it, where roles of a login have
+        left no operator.
+
+        Raises:
+            RecordNotFoundError: there is no such user.
+            NotAllowedError: there is an operator; who is none may not set roles.
+        """
+        services = self._services
+        if any(user.is_operator for user in services.store.list_users()):
+            services.require_operator(AccessCode.USERS())
+        entry = AuditEntry(
+            created_at=services.clock(),
+            user_id=services.user_id,
+            action="roles",
+            owner_id=user_id,
+            is_operator=True,
+            is_auditor=is_auditor,
+        )
+        return self._set(entry)
+
     def take_roles(self, *, is_operator: bool, is_auditor: bool = False) -> UserInfo:
         """Gives this engine's user the roles that a login names; creates the user if needed.
 
@@ -128,6 +151,18 @@ class People:
         if (user.is_operator, user.is_auditor) == (entry.is_operator, entry.is_auditor):
             return user
         return self._set(entry, keeps_operator=False)
+
+    def relatives(self, session_id: str) -> list[SessionInfo]:
+        """The sessions that forks connect with one, as `sessions` gives them, the oldest first.
+
+        Deleted ones too, and those of others only for operators.
+        """
+        services = self._services
+        services.session(session_id)
+        found = services.store.relatives(session_id)
+        if not services.user().is_operator:
+            found = [one for one in found if one.user_id == services.user_id]
+        return as_seen(services, found)
 
     def rename(self, user_id: str, name: str) -> UserInfo:
         """Changes the name of a user; for operators."""
@@ -177,7 +212,9 @@ class People:
     asessions = async_twin(sessions)
     acount_sessions = async_twin(count_sessions)
     afigures = async_twin(figures)
+    arelatives = async_twin(relatives)
     aset_roles = async_twin(set_roles)
+    aappoint = async_twin(appoint)
     atake_roles = async_twin(take_roles)
     arename = async_twin(rename)
     agroup = async_twin(group)

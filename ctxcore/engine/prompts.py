@@ -34,7 +34,7 @@ class SystemPrompts:
 
     def set_system(self, session_id: str, text: str | None) -> None:
         wanted = checked_system(text) or None
-        self._services.session(session_id)
+        self._services.session(session_id, "change")
         if wanted == self.system(session_id):
             return
         target, store = self._services.call_target(session_id), self._services.store
@@ -68,7 +68,7 @@ class SystemPrompts:
 
     def set_tools(self, session_id: str, tools: Sequence[Mapping[str, object]]) -> None:
         definitions = to_definitions(tools)
-        session = self._services.session(session_id)
+        session = self._services.session(session_id, "change")
         if to_ordered([*definitions]) == to_ordered([*session.tools]):
             return
         now = self._services.clock()

@@ -162,13 +162,8 @@ class EngineServices:
         try:
             return self.store.user(self.user_id)
         except RecordNotFoundError:
-            is_first = not self.store.list_users()
             return self.store.create_user(
-                self.user_id,
-                at=self.clock(),
-                name=self.user_id,
-                is_operator=is_first,
-                is_auditor=is_first,
+                self.user_id, at=self.clock(), name=self.user_id, first_has_roles=True
             )
 
     def session(self, session_id: str, action: AuditAction = "open") -> SessionInfo:
@@ -201,7 +196,7 @@ class EngineServices:
         return stamp
 
     def require_reading_all(self) -> None:
-        """Refuses others than auditors; a copy of everything is recorded.
+        """Refuses others than auditors.
 
         Raises:
             NotAllowedError: the user may not read what others said.
@@ -209,7 +204,6 @@ class EngineServices:
         self.require_operator(AccessCode.ALL_TEXTS())
         if not self.user().reads_others:
             raise NotAuditorError(user_id=self.user_id, what=AccessCode.ALL_TEXTS())
-        self.audit.copies_everything()
 
     def _require_reading(self, owner_id: str, session_id: str, action: AuditAction) -> None:
         if owner_id == self.user_id:
@@ -290,9 +284,10 @@ class EngineServices:
         knowledge: Mapping[str, str] | None = None,
         system: str | None = None,
         overrides: JsonObject | None = None,
+        action: AuditAction = "open",
     ) -> CallTarget:
         """The session as the next call to `model` (default: its own) sees it."""
-        session = self.session(session_id)
+        session = self.session(session_id, action)
         name = model or session.model or self.default_model
         catalog = ModelCatalog.load(self.store)
         info = catalog.info(name)

@@ -79,7 +79,9 @@ class Turns:
             TurnStateError: there is no turn to resume, or its calls wait for results.
             LeaseTakenError: it is running, and did not end in time.
         """
-        self._services.session(request.session_id)  # before anything is told of the last turn
+        self._services.session(
+            request.session_id, "change"
+        )  # before anything is told of the last turn
         start = partial(self._start_again, request)
         again = yield from self._in_turn(request.session_id, start)
         yield from self._run(again.request, again.running, self._resume(again))
@@ -206,6 +208,7 @@ class Turns:
             tools=request.tools,
             knowledge=request.knowledge,
             system=request.system,
+            action="change",
         )
         if target.model is None or self._services.gateway is None:
             raise NoModelError

@@ -305,6 +305,7 @@ class RecordCode(Code):
     RULE_EDIT = "store.rule_edit", "edit of a rule"
     COLUMN = "store.column", "the column {name!r}"
     IMPORTED_COMPACTION = "store.imported_compaction", "imported compaction"
+    AUDIT = "store.audit", "who read what in the former database"
     OF_COMPACTION = "store.of_compaction", "compaction {id!r}"
 
 

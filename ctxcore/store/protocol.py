@@ -79,8 +79,13 @@ class SessionStore(Protocol):
         group: str = "",
         is_operator: bool = False,
         is_auditor: bool = False,
+        first_has_roles: bool = False,
     ) -> UserInfo:
-        """Creates a user; one that exists already is returned unchanged."""
+        """Creates a user; one that exists already is returned unchanged.
+
+        With `first_has_roles` the user has all roles if the store had no user, and of several that
+        come at once only one has.
+        """
 
     def update_user(
         self,

@@ -1,6 +1,7 @@
 """Puts a backup in the place of an SQLite database, which may be in use meanwhile.
 
-The backup is checked before, in a copy, and what was there is kept beside it.
+The backup is checked before, in a copy, and what was there is kept beside it. Records of who read
+what are taken over: a restore removes none.
 """
 
 from __future__ import annotations
@@ -8,26 +9,37 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 from contextlib import closing
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import make_url
 
 from ctxcore.reasons.foreign import reason_of
-from ctxcore.reasons.storage_problems import StoreProblem
+from ctxcore.reasons.storage_problems import DamageCode, RecordCode, StoreProblem
 from ctxcore.store.database import is_in_memory, is_sqlite
 from ctxcore.store.errors import DatabaseError
 from ctxcore.store.sql import database_url, open_store
 from ctxcore.store.upkeep import new_file
-from ctxcore.store.values import Finding
+from ctxcore.store.values import AuditEntry, Finding
+
+# What both have is there once: a backup has the records of before it was made.
+_TAKE_OVER = """INSERT INTO audit ({names}) SELECT {names} FROM former.audit
+    EXCEPT SELECT {names} FROM audit ORDER BY created_at"""
 
 
 def restore(
-    backup: Path, url: str | None = None, *, at: datetime, overwrite: bool = False
+    backup: Path,
+    url: str | None = None,
+    *,
+    at: datetime,
+    user_id: str = "local",
+    overwrite: bool = False,
 ) -> tuple[Path | None, list[Finding]]:
     """Replaces the database at `url` by `backup`; returns where the former one is, if there was.
 
-    Also returns what is damaged in the backup; what could be repaired was.
+    Also returns what is damaged in the backup; what could be repaired was. That `user_id` restored
+    it is recorded, beside the records of who read what in the former database.
 
     Raises:
         StoreError: the backup is none, or is from a newer version; the database is no SQLite file,
@@ -40,6 +52,10 @@ def restore(
             _copy(_existing(backup), checked)
             findings = _check(checked, at)
             kept = _keep_aside(target, at) if _is_used(target, overwrite=overwrite) else None
+            findings += _take_over_audit(target, checked) if kept else []
+            entry = AuditEntry(created_at=at, user_id=user_id, action="restore")
+            with closing(open_store(str(checked))) as store:
+                store.record_audit([entry])
             target.parent.mkdir(parents=True, exist_ok=True)
             _copy(checked, target)
     except (OSError, sqlite3.Error) as error:
@@ -87,6 +103,18 @@ def _is_used(target: Path, *, overwrite: bool) -> bool:
     if sessions and not overwrite:
         raise DatabaseError(problem=StoreProblem.IN_USE(path=str(target), count=sessions))
     return True
+
+
+def _take_over_audit(former: Path, restored: Path) -> list[Finding]:
+    """Adds the records of who read what that only the former database has."""
+    names = ", ".join(field.name for field in fields(AuditEntry))
+    try:
+        with closing(sqlite3.connect(restored, uri=True)) as connection, connection:
+            connection.execute("ATTACH ? AS former", (f"{former.absolute().as_uri()}?mode=ro",))
+            connection.execute(_TAKE_OVER.format(names=names))
+    except sqlite3.DatabaseError as error:  # a damaged database is what one restores over
+        return [Finding(reason=DamageCode.PART(what=RecordCode.AUDIT(), problem=reason_of(error)))]
+    return []
 
 
 def _keep_aside(target: Path, at: datetime) -> Path:

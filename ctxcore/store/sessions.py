@@ -62,6 +62,7 @@ from ctxcore.tables import (
 )
 from ctxcore.tokens.families import TokenCounter
 
+_ANY_USER = select(USER.c.id).limit(1)
 _USER = select(USER).where(USER.c.id == bindparam("user_id"))
 _OF_MARKS = MARK.c.session_id == bindparam("session_id")
 _STAMP = select(
@@ -129,13 +130,18 @@ class Sessions(Area):
         group: str = "",
         is_operator: bool = False,
         is_auditor: bool = False,
+        first_has_roles: bool = False,
     ) -> UserInfo:
         with self._database.write() as connection:
+            if first_has_roles:
+                lock_name(connection, "first user")
             lock_name(connection, f"user:{user_id}")
             found = select(USER.c.id).where(USER.c.id == user_id)
             if connection.execute(found).first() is None:
                 row = {"id": user_id, "name": name or user_id, "group": group}
                 roles = {"is_operator": is_operator, "is_auditor": is_auditor}
+                if first_has_roles and not connection.execute(_ANY_USER).first():
+                    roles = dict.fromkeys(roles, True)
                 connection.execute(insert(USER), {**row, **roles, "created_at": at})
         return self.user(user_id)
 

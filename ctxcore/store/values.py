@@ -74,16 +74,28 @@ class UserInfo(Plain):
 
 
 AuditAction = Literal[
-    "open", "list", "export", "recall", "replay", "assign", "backup", "roles", "login_roles"
+    "open",
+    "list",
+    "export",
+    "recall",
+    "replay",
+    "change",
+    "delete",
+    "assign",
+    "backup",
+    "restore",
+    "roles",
+    "login_roles",
 ]
 """`open`: read on a page or by a program; `list`: its title in a list; `recall`: searched;
-`replay`: sent again or replayed; `backup`: a copy of everything; `roles`, `login_roles`: roles were
-set by a person or followed from a login."""
+`replay`: sent again or replayed; `change`: something was added or set, or a deletion taken back;
+`delete`: hidden or erased; `backup`, `restore`: a copy of everything, and one put in its place;
+`roles`, `login_roles`: roles were set by a person or followed from a login."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry(Plain):
-    """Who read what another said, or set another's roles; never what was said."""
+    """Who read or changed what another said, or set roles; never what was said."""
 
     created_at: datetime
     user_id: str

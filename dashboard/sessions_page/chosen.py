@@ -37,7 +37,7 @@ def show_chosen(session: SessionInfo, listed: Sequence[SessionInfo]) -> None:
 
 def _origin(session: SessionInfo) -> None:
     """Says which session this one branches from, and how many branches it has itself."""
-    relatives = {one.id: one for one in engine().store.relatives(session.id) if may_read(one)}
+    relatives = {one.id: one for one in engine().people.relatives(session.id) if may_read(one)}
     parent = relatives.get(session.parent_id or "")
     if session.origin == BRANCH and parent is not None:
         title = plain_label(session_title(parent))

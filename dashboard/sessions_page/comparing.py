@@ -27,7 +27,7 @@ _CHUNK = 500  # messages compared at a time
 
 def show_comparing(session: SessionInfo, others: Sequence[SessionInfo]) -> None:
     """Draws the choice of another session, and both side by side once one is chosen."""
-    found = {one.id: one for one in [*engine().store.relatives(session.id), *others]}
+    found = {one.id: one for one in [*engine().people.relatives(session.id), *others]}
     choices = {
         one.id: one
         for one in found.values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -191,6 +192,17 @@ class TestUsersAndSessions:
 
         assert (again.name, again.is_operator, again.created_at) == ("Ada", True, NOON)
         assert [found.id for found in store.list_users()] == ["ada"]
+
+    def test_of_users_that_come_at_once_one_has_all_roles(self, store_url: str) -> None:
+        with closing(open_store(store_url)) as store, ThreadPoolExecutor(8) as pool:
+            begun = [
+                pool.submit(store.create_user, f"u{at}", at=NOON, first_has_roles=True)
+                for at in range(8)
+            ]
+            made = [one.result() for one in begun]
+
+        assert [(one.is_operator, one.is_auditor) for one in made].count((True, True)) == 1
+        assert [(one.is_operator, one.is_auditor) for one in made].count((False, False)) == 7
 
     def test_roles_are_set_with_a_record_and_the_last_operator_stays(
         self, store: SessionStore

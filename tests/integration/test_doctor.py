@@ -282,6 +282,36 @@ def test_a_restore_replaces_the_database_and_keeps_the_former_one(
         assert len(store.list_sessions()) == 3
 
 
+def test_a_restore_removes_no_record_of_who_read_what_and_is_one(
+    path: Path, tmp_path: Path
+) -> None:
+    copy, own = tmp_path / "copy.db", ("--database", str(path))
+    with closing(open_store(str(path))) as store:
+        ann = ContextEngine(store, user_id="ann")
+        before, after = (ann.create_session(title) for title in ("before", "after"))
+        ContextEngine(store).session(before.id)
+        store.back_up(copy)
+        ContextEngine(store).session(after.id)
+
+        assert run("restore", str(copy), "--force", *own)[0] == 0
+
+        told = [(one.action, one.session_id) for one in ann.people.audit()]
+    assert told == [("restore", None), ("open", after.id), ("open", before.id)]
+
+
+def test_a_database_whose_records_of_reading_are_lost_is_restored(
+    path: Path, tmp_path: Path
+) -> None:
+    copy, own = tmp_path / "copy.db", ("--database", str(path))
+    run("backup", str(copy), *own)
+    damage(path, "ALTER TABLE audit RENAME COLUMN owner_id TO lost")
+
+    code, out, _ = run("restore", str(copy), "--force", *own)
+
+    assert (code, "who read what in the former database cannot be read" in out) == (0, True)
+    assert examined(path) == []
+
+
 @pytest.mark.parametrize(
     ("content", "told"),
     [

@@ -112,6 +112,14 @@ def called(engine: ContextEngine, name: str, session_id: str) -> object:
     return list(found) if inspect.isgenerator(found) else found
 
 
+def recorded_by(people: Installation, act: Callable[[], object]) -> set[str]:
+    """How what an act of the auditor's does is recorded, a day after the last one."""
+    seen = {one.id for one in people.owner.people.audit()}
+    people.auditor._services.audit._noted.clear()  # a later visit
+    act()
+    return {one.action for one in people.owner.people.audit() if one.id not in seen}
+
+
 class TestReading:
     def test_no_verb_reads_or_changes_another_session_without_the_right(
         self, people: Installation
@@ -162,6 +170,53 @@ class TestReading:
         ]
         assert people.stranger.people.audit() == []
         assert len(people.operator.people.audit()) == 5  # with the role that was set
+
+    def test_changes_and_deletions_by_an_auditor_are_recorded_as_such(
+        self, people: Installation
+    ) -> None:
+        auditor, session_id = people.auditor, people.session_id
+        changes: list[Callable[[], object]] = [
+            lambda: auditor.rename(session_id, "x"),
+            lambda: auditor.set_model(session_id, None),
+            lambda: auditor.set_system(session_id, "Be brief."),
+            lambda: auditor.set_tools(session_id, [{"name": "x"}]),
+            lambda: auditor.set_goal(session_id, 0),
+            lambda: auditor.set_working_state(session_id, None),
+            lambda: auditor.append(session_id, [{"role": "user", "content": "x"}]),
+            lambda: auditor.pin(session_id, 0),
+            lambda: auditor.unpin(session_id, 0),
+            lambda: auditor.add_rule(session_id, 0, SECRET),
+            lambda: auditor.compact(session_id),
+            lambda: auditor.undo(session_id),
+            lambda: auditor.redo(session_id),
+            lambda: auditor.take_over(session_id),
+            lambda: list(auditor.chat(session_id, "x", model="gpt-4o")),
+            lambda: auditor.begin_call(session_id, [{"role": "user", "content": "x"}]),
+            lambda: auditor.restore(session_id),
+        ]
+        for change in changes:
+            told = recorded_by(people, change)
+            assert told - {"open"} == {"change"}, change
+
+        assert recorded_by(people, lambda: auditor.delete(session_id)) == {"delete"}
+        assert recorded_by(people, lambda: auditor.purge(session_id)) == {"delete"}
+
+    def test_titles_of_forks_that_others_made_are_recorded(self, people: Installation) -> None:
+        fork = people.auditor.fork(people.session_id, 1, title="My copy")
+        people.auditor.people.set_roles("owner", is_operator=True, is_auditor=True)
+
+        found = people.owner.people.relatives(people.session_id)
+
+        assert [one.title for one in found] == [SECRET, "My copy"]
+        assert people.auditor.people.audit()[0].action == "list"
+        assert [one.id for one in people.operator.people.sessions("auditor")] == [fork.id]
+
+    def test_others_forks_are_not_told_to_users(self, people: Installation) -> None:
+        people.auditor.fork(people.session_id, 1, title="My copy")
+
+        found = people.owner.people.relatives(people.session_id)
+
+        assert [one.id for one in found] == [people.session_id]
 
     def test_a_later_visit_is_recorded_again(self, people: Installation) -> None:
         now = Clock()()

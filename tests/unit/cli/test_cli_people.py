@@ -54,6 +54,19 @@ def test_reading_by_a_command_is_recorded_and_refused_without_the_right(path: Pa
         assert "that takes the role of an auditor" in done.stderr.replace("\n", " ")
 
 
+def test_where_no_operator_is_left_the_server_makes_one(path: Path) -> None:
+    with closing(open_store(str(path))) as store:
+        store.update_user("local", is_operator=False, is_auditor=False)
+    assert run("users", "--change", "ann", "--auditor", "--database", path).exit_code == 1
+
+    made = run("users", "--change", "ann", "--operator", "--user", "ann", "--database", path)
+    assert (made.exit_code, "operator" in made.stdout) == (0, True)
+    again = run("users", "--change", "local", "--operator", "--database", path)
+    assert "no access" in again.stderr
+    [record] = results(run_json("audit", "--user", "ann", "--database", path))
+    assert (record["action"], record["operator"], record["auditor"]) == ("roles", True, False)
+
+
 def test_the_list_of_users_is_for_operators_and_the_last_one_stays(path: Path) -> None:
     assert "no access" in run("users", "--user", "ann", "--database", path).stderr
     last = run("users", "--change", "local", "--no-operator", "--database", path)
