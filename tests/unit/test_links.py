@@ -5,15 +5,29 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.pages import PAGES, ROOT
 from tools.docs_site.built import loaded_from_elsewhere
-from tools.docs_site.links import DOCS, OPTIONAL, anchors, headings, links, rewritten, slug, terms
+from tools.docs_site.links import (
+    DOCS,
+    OPTIONAL,
+    REPOSITORY,
+    anchors,
+    headings,
+    links,
+    rewritten,
+    slug,
+    terms,
+)
+from tools.docs_site.pages import lead_included
 from tools.docs_site.references import codes_text
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 _TREE: Final = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _ALL: Final = (*PAGES, "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
@@ -96,10 +110,18 @@ def test_each_term_of_a_row_of_the_glossary_has_an_anchor() -> None:
 def test_links_out_of_the_folder_lead_to_the_repository() -> None:
     text = "[a](../README.md) [b](how-it-works.md#recall) [c](https://x.org) [d](#here)"
 
-    assert rewritten(text, "index").startswith("[a](https://github.com/")
-    assert rewritten(text, "index").endswith(
+    assert rewritten(text, DOCS).startswith("[a](https://github.com/")
+    assert rewritten(text, DOCS).endswith(
         "/README.md) [b](how-it-works.md#recall) [c](https://x.org) [d](#here)"
     )
+
+
+def test_links_of_a_file_that_a_page_includes_lead_there_too() -> None:
+    included = ["[a](deploy/README.md) [b](docs/how-it-works.md)"]
+
+    lead_included(cast("Sphinx", None), Path("../CHANGELOG.md"), "changelog", included)
+
+    assert included == [f"[a]({REPOSITORY}/deploy/README.md) [b](docs/how-it-works.md)"]
 
 
 def test_an_anchor_is_that_of_github() -> None:

@@ -54,12 +54,8 @@ def terms(text: str) -> dict[str, str]:
     return {slug(name): name for name in named}
 
 
-def rewritten(text: str, page: str) -> str:
-    """The text of a page of the site, with links out of `docs/` leading to the repository.
-
-    `page` is its name without a suffix, relative to `docs/`.
-    """
-    folder = (DOCS / page).parent
+def rewritten(text: str, folder: Path) -> str:
+    """The text of a page in `folder`, with links out of `docs/` leading to the repository."""
 
     def outside(match: re.Match[str]) -> str:
         target = match[1]

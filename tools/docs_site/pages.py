@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
 from typing import Any, Final
 
 from docutils import nodes
@@ -27,9 +28,14 @@ _WORDS: Final = {
 
 def add_navigation(app: Sphinx, page: str, source: list[str]) -> None:
     """Adds the navigation to the start page, and leads links out of `docs/` to the repository."""
-    source[0] = rewritten(source[0], page)
+    source[0] = rewritten(source[0], (DOCS / page).parent)
     if page == app.config.root_doc:
         source[0] += "\n" + navigation()
+
+
+def lead_included(app: Sphinx, path: Path, page: str, content: list[str]) -> None:
+    """Leads the links of a file that a page includes to the repository, as those of pages."""
+    content[0] = rewritten(content[0], (DOCS / path).resolve().parent)
 
 
 def navigation() -> str:
@@ -126,6 +132,7 @@ def lead_with_chinese(
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connects the steps to those of Sphinx."""
     app.connect("source-read", add_navigation)
+    app.connect("include-read", lead_included)
     app.connect("doctree-read", name_terms)
     app.connect("doctree-resolved", draw_inline)
     app.connect("html-page-context", switch_language)
