@@ -88,11 +88,11 @@ def log_in(page: Page, subject: str) -> None:
 
 
 @contextmanager
-def logged_in(browser: Browser, site: Site, subject: str) -> Iterator[Page]:
-    """The dashboard of somebody who has logged in, in a profile of its own."""
+def logged_in(browser: Browser, site: Site, subject: str, place: str = "") -> Iterator[Page]:
+    """The dashboard of somebody who has logged in from a place, in a profile of its own."""
     size = {"width": 1280, "height": 900}
     with fresh_page(browser, viewport=size, locale="en-GB") as page:
-        page.goto(site.url)
+        page.goto(f"{site.url}{place}")
         log_in(page, subject)
         expect(page.locator(".st-key-shell_login_state")).to_contain_text(
             str(PEOPLE[subject]["name"])
@@ -140,8 +140,7 @@ def test_people_log_in_and_see_what_their_roles_allow(browser: Browser, site: Si
         go(page, f"{site.url}/reports?view=audit")
         expect(page.get_by_text("Nobody has read what others said.")).to_be_visible()
 
-    with logged_in(browser, site, "id-rita") as page:
-        go(page, f"{site.url}/?session={site.session_id}")
+    with logged_in(browser, site, "id-rita", place=f"/?session={site.session_id}") as page:
         expect(page.get_by_text(SECRET)).to_be_visible()
 
     with logged_in(browser, site, "id-ben") as page:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import streamlit as st
@@ -212,7 +213,9 @@ class TestOpenServer:
 class TestFailures:
     """Answers as Streamlit's own routes give them."""
 
-    def led(self, path: str, answer: Response) -> dict[str, str]:
+    def led(
+        self, path: str, answer: Response, cookie: str = "", accept: str = "text/html"
+    ) -> dict[str, str]:
         """The status and the head of what a browser gets."""
 
         async def own(request: Request) -> Response:
@@ -233,7 +236,11 @@ class TestFailures:
             "method": "GET",
             "path": place,
             "query_string": query.encode(),
-            "headers": [],
+            "headers": [
+                (b"host", b"ctx.example.org"),
+                (b"accept", accept.encode()),
+                (b"cookie", cookie.encode()),
+            ],
         }
         asyncio.run(app(scope, receive, send))
         assert [message["type"] for message in sent].count("http.response.start") == 1
@@ -256,6 +263,47 @@ class TestFailures:
         done.set_cookie("_streamlit_user", "x")
 
         assert self.led("/oauth2callback?code=1&state=x", done)["location"] == "/"
+
+    def test_a_login_leads_to_the_page_that_was_asked_for(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("dashboard.callback.configured_login", Login)
+        page = "/usage?session=3f2a%2F1&view=calls"
+        kept = self.led(page, PlainTextResponse("page"))["set-cookie"]
+        assert kept.endswith("; Path=/; Max-Age=3600; HttpOnly; SameSite=Lax")
+
+        done = RedirectResponse("/", status_code=302)
+        done.set_cookie("_streamlit_user", "x")
+        head = self.led("/oauth2callback?code=1&state=x", done, kept.partition(";")[0])
+
+        assert head["location"] == page
+        assert head["set-cookie"].startswith("ctxcore_wanted=; Path=/; Max-Age=0")
+
+    @pytest.mark.parametrize("place", ["//evil.example", "/\\evil.example", "https://x", "/a\nb"])
+    def test_a_login_leads_to_no_other_server(self, place: str) -> None:
+        done = RedirectResponse("/", status_code=302)
+        done.set_cookie("_streamlit_user", "x")
+        cookie = f"ctxcore_wanted={quote(place, safe='')}"
+
+        assert self.led("/oauth2callback?code=1&state=x", done, cookie)["location"] == "/"
+
+    @pytest.mark.parametrize(
+        ("path", "cookie", "accept"),
+        [
+            ("/?login=refused", "", "text/html"),
+            ("/usage", "_streamlit_user=x", "text/html"),
+            ("/usage", "", "application/json"),
+        ],
+    )
+    def test_other_requests_are_not_kept(
+        self, monkeypatch: pytest.MonkeyPatch, path: str, cookie: str, accept: str
+    ) -> None:
+        monkeypatch.setattr("dashboard.callback.configured_login", Login)
+
+        assert "set-cookie" not in self.led(path, PlainTextResponse("page"), cookie, accept)
+
+    def test_without_a_login_nothing_is_kept(self) -> None:
+        assert "set-cookie" not in self.led("/usage", PlainTextResponse("page"))
 
     def test_an_error_of_the_program_leads_back_too(self) -> None:
         head = self.led("/oauth2callback?code=1&state=x", PlainTextResponse("", status_code=500))
