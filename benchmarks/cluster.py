@@ -83,7 +83,7 @@ def _cluster(workers: int) -> Iterator[Any]:
     distributed: Any = import_module("distributed")
     with (
         distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+            n_workers=workers, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

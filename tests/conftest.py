@@ -36,8 +36,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What runs on PostgreSQL is slow, but for the part that is marked."""
+    """What runs on PostgreSQL is slow, but for the part that is marked; so is what measures."""
     for item in items:
+        if item.get_closest_marker("measures") is not None:
+            item.add_marker(pytest.mark.slow)
         on_postgres = "postgres_url" in getattr(item, "fixturenames", ()) or (
             "on_postgres" in item.name
         )

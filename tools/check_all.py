@@ -28,7 +28,9 @@ ON_POSTGRES = "on_postgres"  # in the names of tests
 Command: TypeAlias = tuple[str, ...]
 Version: TypeAlias = tuple[int, int]
 
-PYTEST: Command = ("-m", "pytest", "-n", "auto", "-p", "no:cacheprovider")
+ALONE: Command = ("-m", "pytest", "-p", "no:cacheprovider")
+PYTEST: Command = (*ALONE, "-n", "auto")
+SLOW = "slow and not measures"
 PYTEST_PACKAGES = ("hypothesis", "pytest", "pytest-randomly", "pytest-xdist")
 # The rest needs a browser, or asks the same of every version.
 ON_OTHERS: Command = (*PYTEST, "tests/unit", "tests/integration")
@@ -76,7 +78,9 @@ def parts(setting: Setting) -> list[Part]:
     return [
         Part(name="check", commands=(("make", "check"),)),
         Part(name="docs", commands=(("make", "docs"),)),
-        Part(name="slow", commands=((*own, *PYTEST, "-m", "slow", "-k", f"not {ON_POSTGRES}"),)),
+        Part(name="slow", commands=((*own, *PYTEST, "-m", SLOW, "-k", f"not {ON_POSTGRES}"),)),
+        # What other tests do at the same time would change what is measured.
+        Part(name="measures", commands=((*own, *ALONE, "-m", "measures"),)),
         _on_python("oldest", oldest, setting),
         _on_python("newest", newest, setting) if newest > oldest else _only_one(oldest),
         _lowest(oldest, setting),
@@ -148,9 +152,7 @@ def _proxy(setting: Setting) -> Part:
     needed = ("--editable", ".[proxy]", *PYTEST_PACKAGES)
     tests = (
         python,
-        *PYTEST[:2],
-        "-p",
-        "no:cacheprovider",
+        *ALONE,
         "-m",
         "proxy",
         "tests/integration/proxy",

@@ -26,7 +26,7 @@ def cluster() -> Iterator[str]:
     """The address of a scheduler with two workers, processes of their own."""
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
     ) as found:
         yield str(found.scheduler_address)
 

@@ -52,7 +52,7 @@ def cluster() -> Iterator[LocalCluster]:
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     # A worker that is killed is started again by its nanny.
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1"
     ) as found:
         yield found
 

@@ -274,7 +274,7 @@ def test_four_times_the_records_take_four_times_the_calls() -> None:
     assert many < 4.5 * few
 
 
-@pytest.mark.slow
+@pytest.mark.measures
 def test_four_times_the_records_take_about_four_times_the_processor() -> None:
     few, many = (processor_seconds(find_one, accounts(number)) for number in (10_000, 40_000))
 

@@ -16,7 +16,7 @@ from tests.hostile_texts import PAIRS, TEXTS
 
 CHARS: Final = 8_000
 MOST_TIMES_PROSE: Final = 20  # chosen: signs that are all escaped take 6, quadratic work hundreds
-MOST_GROWTH: Final = 1.2  # the rest is the clock's
+MOST_GROWTH: Final = 1.35  # chosen: n log n is 1.1, beyond a cache steps take longer; squares are 2
 
 WORKS: Final[Mapping[str, Callable[[str], object]]] = {
     "markdown": safe_markdown,
@@ -35,13 +35,13 @@ def test_no_message_takes_many_times_the_work_of_prose(work: Callable[[str], obj
     assert not slow_texts(work, TEXTS, CHARS, most=MOST_TIMES_PROSE)
 
 
-@pytest.mark.slow
+@pytest.mark.measures
 @pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
 def test_no_two_signs_in_turn_do(work: Callable[[str], object]) -> None:
     assert not slow_texts(work, PAIRS, CHARS, most=MOST_TIMES_PROSE)
 
 
-@pytest.mark.slow
+@pytest.mark.measures
 @pytest.mark.parametrize("work", [*WORKS.values(), *OTHERS.values()], ids=[*WORKS, *OTHERS])
 def test_work_grows_as_messages_do(work: Callable[[str], object]) -> None:
     assert not superlinear_texts(work, TEXTS, 320_000, most=MOST_GROWTH)

@@ -238,7 +238,7 @@ def test_four_times_the_messages_take_four_times_the_calls() -> None:
     assert many < 4.5 * few
 
 
-@pytest.mark.slow
+@pytest.mark.measures
 def test_four_times_the_messages_take_about_four_times_the_processor() -> None:
     # Both are above what the caches of counts hold.
     few, many = (processor_seconds(retell, deliveries(number)) for number in (20_000, 80_000))

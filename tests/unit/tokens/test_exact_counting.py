@@ -62,7 +62,7 @@ def test_ten_megabytes_are_counted_exactly(counter: ExactCounter) -> None:
     assert counter.count(LINE * 250_000) == 250_000 * counter.count(LINE)
 
 
-@pytest.mark.slow
+@pytest.mark.measures
 @pytest.mark.parametrize("counter", [O200K, CL100K], ids=lambda counter: counter.id)
 def test_ten_megabytes_take_about_ten_times_the_processor_of_one(counter: ExactCounter) -> None:
     one, ten = (processor_seconds(counter.count, LINE * lines) for lines in (25_000, 250_000))
