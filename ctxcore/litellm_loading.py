@@ -1,7 +1,7 @@
 """Imports litellm once, late, quietly and offline; an error says how to install it.
 
 The import takes seconds and by default fetches a price list from the network, so it happens at the
-first use. After it litellm logs only to handlers that the application adds to litellm's loggers.
+first use. After it litellm and openai log only to handlers that the application adds to theirs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ LITELLM_WARNINGS: tuple[tuple[str, type[Warning]], ...] = (
     (r"Items? .* on TypedDict class .* using the `ReadOnly` qualifier", UserWarning),
 )
 
-_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai")
+"""openai's too: releases before 3 log whole requests, which hold what was said."""
 _INSTALL = 'pip install "ctxcore-window[gateway]"'
 
 _lock = threading.Lock()
@@ -80,7 +81,7 @@ def _import_quietly() -> ModuleType:
 
 @contextmanager
 def _silenced() -> Iterator[None]:
-    """litellm's loggers are off while it is imported, and then without the handlers it added.
+    """Their loggers are off while it is imported, and then without the handlers it added.
 
     Handlers of the application stay; without one nothing is logged anywhere.
     """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -40,34 +42,37 @@ def told(effect: CompactionEffect) -> list[str]:
 @settings(max_examples=20)
 @given(turns, st.integers(2_000, 6_000))
 def test_all_tell_the_same_of_the_next_call(sizes: list[tuple[int, int]], window: int) -> None:
-    engine = ContextEngine(open_store("sqlite://"), model=MODEL)
-    save_figures(engine.store, MODEL, {"window_tokens": window})
-    session = engine.create_session("Harbour")
-    engine.append(session.id, said(sizes))
-    before = engine.call_target(session.id)
+    with closing(open_store("sqlite://")) as store:
+        engine = ContextEngine(store, model=MODEL)
+        save_figures(engine.store, MODEL, {"window_tokens": window})
+        session = engine.create_session("Harbour")
+        engine.append(session.id, said(sizes))
+        before = engine.call_target(session.id)
 
-    proposal = engine.propose(session.id)
-    assume(proposal.effect is not None)
-    made = engine.confirm(proposal)
+        proposal = engine.propose(session.id)
+        assume(proposal.effect is not None)
+        made = engine.confirm(proposal)
 
-    effect = proposal.effect
-    assert effect is not None
-    assert made is not None
-    assert made.effect == effect
-    target = engine.call_target(session.id)
-    without, with_it = (build_context(one.view, one.call, one.record) for one in (before, target))
-    assert (effect.without_tokens, effect.with_tokens) == (without.tokens, with_it.tokens)
-    assert effect.unseen_tokens == max(0, without.outside_tokens - with_it.outside_tokens)
-    [event] = engine.store.last_events(session.id, (COMPACTED,), limit=1)
-    assert event.body["effect"] == effect.to_dict()
-    exported = "".join(engine.export(session.id, "native"))
-    [again] = engine.import_(exported, name="harbour.jsonl")
-    [stored] = engine.compactions(again.id)
-    assert stored.effect == effect
-    for text in told(effect):
-        for size in (effect.without_tokens, effect.with_tokens):
-            assert f"{size:,}" in text
-        assert (f"{effect.unseen_tokens:,}" in text) or not effect.unseen_tokens
+        effect = proposal.effect
+        assert effect is not None
+        assert made is not None
+        assert made.effect == effect
+        target = engine.call_target(session.id)
+        without, with_it = (
+            build_context(one.view, one.call, one.record) for one in (before, target)
+        )
+        assert (effect.without_tokens, effect.with_tokens) == (without.tokens, with_it.tokens)
+        assert effect.unseen_tokens == max(0, without.outside_tokens - with_it.outside_tokens)
+        [event] = engine.store.last_events(session.id, (COMPACTED,), limit=1)
+        assert event.body["effect"] == effect.to_dict()
+        exported = "".join(engine.export(session.id, "native"))
+        [again] = engine.import_(exported, name="harbour.jsonl")
+        [stored] = engine.compactions(again.id)
+        assert stored.effect == effect
+        for text in told(effect):
+            for size in (effect.without_tokens, effect.with_tokens):
+                assert f"{size:,}" in text
+            assert (f"{effect.unseen_tokens:,}" in text) or not effect.unseen_tokens
 
 
 @settings(max_examples=30)

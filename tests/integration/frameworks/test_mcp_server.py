@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,9 +64,10 @@ def text(result: Any) -> str:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> ContextEngine:
+def engine(tmp_path: Path) -> Iterator[ContextEngine]:
     layer = Layer(name="file", overrides={"window_tokens": 6_000})
-    return ContextEngine(open_store(f"sqlite:///{tmp_path / 'mcp.db'}"), layers=[layer])
+    with closing(open_store(f"sqlite:///{tmp_path / 'mcp.db'}")) as store:
+        yield ContextEngine(store, layers=[layer])
 
 
 @pytest.fixture

@@ -29,6 +29,7 @@ class Script:
 
     def __init__(self, *, calls_tool: bool = False) -> None:
         self.sent: list[list[ModelMessage]] = []
+        self.__name__ = "script"  # asked for by releases before 2.40
         self._calls_tool = calls_tool
 
     def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,8 +28,9 @@ SMALL = {"window_tokens": 4_000}
 
 
 @pytest.fixture
-def store() -> SessionStore:
-    return open_store("sqlite://")
+def store() -> Iterator[SessionStore]:
+    with closing(open_store("sqlite://")) as store:
+        yield store
 
 
 class Client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 from ctxcore.engine.core import ContextEngine
@@ -47,4 +48,5 @@ def test_a_backup_is_made_and_told_and_never_overwrites(tmp_path: Path) -> None:
     assert made.exit_code == 0
     assert "copy.db" in made.stdout + made.stderr
     assert again.exit_code != 0
-    assert len(open_store(f"sqlite:///{copy}").list_sessions()) == 1
+    with closing(open_store(f"sqlite:///{copy}")) as copied:
+        assert len(copied.list_sessions()) == 1

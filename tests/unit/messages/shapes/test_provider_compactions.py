@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -113,13 +114,14 @@ def test_an_encrypted_compaction_has_no_summary() -> None:
 
 
 def test_a_stored_session_shows_finds_and_exports_it() -> None:
-    engine = ContextEngine(open_store("sqlite://"))
-    session = engine.create_session()
-    engine.append(session.id, TALK)
+    with closing(open_store("sqlite://")) as store:
+        engine = ContextEngine(store)
+        session = engine.create_session()
+        engine.append(session.id, TALK)
 
-    shown = engine.store.messages(session.id)[1].message.text
-    found = engine.recall(session.id, "gate code")
-    exported = engine.export(session.id)
+        shown = engine.store.messages(session.id)[1].message.text
+        found = engine.recall(session.id, "gate code")
+        exported = engine.export(session.id)
 
     assert shown.startswith(SHOWN)
     assert [hit.seq for hit in found] == [2]
