@@ -112,11 +112,15 @@ def called(engine: ContextEngine, name: str, session_id: str) -> object:
     return list(found) if inspect.isgenerator(found) else found
 
 
-def recorded_by(people: Installation, act: Callable[[], object]) -> set[str]:
-    """How what an act of the auditor's does is recorded, a day after the last one."""
+def recorded_by(people: Installation, act: Callable[[ContextEngine], object]) -> set[str]:
+    """How what the auditor does in a new visit is recorded."""
     seen = {one.id for one in people.owner.people.audit()}
-    people.auditor._services.audit._noted.clear()  # a later visit
-    act()
+    known = people.auditor
+    act(
+        ContextEngine(
+            known.store, user_id="auditor", gateway=known.gateway, model=known.default_model
+        )
+    )
     return {one.action for one in people.owner.people.audit() if one.id not in seen}
 
 
@@ -174,32 +178,32 @@ class TestReading:
     def test_changes_and_deletions_by_an_auditor_are_recorded_as_such(
         self, people: Installation
     ) -> None:
-        auditor, session_id = people.auditor, people.session_id
-        changes: list[Callable[[], object]] = [
-            lambda: auditor.rename(session_id, "x"),
-            lambda: auditor.set_model(session_id, None),
-            lambda: auditor.set_system(session_id, "Be brief."),
-            lambda: auditor.set_tools(session_id, [{"name": "x"}]),
-            lambda: auditor.set_goal(session_id, 0),
-            lambda: auditor.set_working_state(session_id, None),
-            lambda: auditor.append(session_id, [{"role": "user", "content": "x"}]),
-            lambda: auditor.pin(session_id, 0),
-            lambda: auditor.unpin(session_id, 0),
-            lambda: auditor.add_rule(session_id, 0, SECRET),
-            lambda: auditor.compact(session_id),
-            lambda: auditor.undo(session_id),
-            lambda: auditor.redo(session_id),
-            lambda: auditor.take_over(session_id),
-            lambda: list(auditor.chat(session_id, "x", model="gpt-4o")),
-            lambda: auditor.begin_call(session_id, [{"role": "user", "content": "x"}]),
-            lambda: auditor.restore(session_id),
+        session_id = people.session_id
+        changes: list[Callable[[ContextEngine], object]] = [
+            lambda one: one.rename(session_id, "x"),
+            lambda one: one.set_model(session_id, None),
+            lambda one: one.set_system(session_id, "Be brief."),
+            lambda one: one.set_tools(session_id, [{"name": "x"}]),
+            lambda one: one.set_goal(session_id, 0),
+            lambda one: one.set_working_state(session_id, None),
+            lambda one: one.append(session_id, [{"role": "user", "content": "x"}]),
+            lambda one: one.pin(session_id, 0),
+            lambda one: one.unpin(session_id, 0),
+            lambda one: one.add_rule(session_id, 0, SECRET),
+            lambda one: one.compact(session_id),
+            lambda one: one.undo(session_id),
+            lambda one: one.redo(session_id),
+            lambda one: one.take_over(session_id),
+            lambda one: list(one.chat(session_id, "x", model="gpt-4o")),
+            lambda one: one.begin_call(session_id, [{"role": "user", "content": "x"}]),
+            lambda one: one.restore(session_id),
         ]
         for change in changes:
             told = recorded_by(people, change)
             assert told - {"open"} == {"change"}, change
 
-        assert recorded_by(people, lambda: auditor.delete(session_id)) == {"delete"}
-        assert recorded_by(people, lambda: auditor.purge(session_id)) == {"delete"}
+        assert recorded_by(people, lambda one: one.delete(session_id)) == {"delete"}
+        assert recorded_by(people, lambda one: one.purge(session_id)) == {"delete"}
 
     def test_titles_of_forks_that_others_made_are_recorded(self, people: Installation) -> None:
         fork = people.auditor.fork(people.session_id, 1, title="My copy")
