@@ -16,6 +16,7 @@ from ctxcore.reasons.storage_problems import AccessCode, RoleProblem
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.values import (
     EVERY_SESSION,
+    AuditAction,
     AuditEntry,
     AuditRecord,
     SessionConditions,
@@ -96,15 +97,7 @@ class People:
         reads = is_operator and is_auditor
         if reads and user_id == services.user_id and not services.user().is_auditor:
             raise RoleError(problem=RoleProblem.OWN_READING())
-        entry = AuditEntry(
-            created_at=services.clock(),
-            user_id=services.user_id,
-            action="roles",
-            owner_id=user_id,
-            is_operator=is_operator,
-            is_auditor=reads,
-        )
-        return self._set(entry)
+        return self._set(self._entry("roles", user_id, is_operator=is_operator, is_auditor=reads))
 
     def appoint(self, user_id: str, *, is_auditor: bool = False) -> UserInfo:
         """Makes a user the operator of a store that has none, recorded.
@@ -119,15 +112,7 @@ class People:
         services = self._services
         if any(user.is_operator for user in services.store.list_users()):
             services.require_operator(AccessCode.USERS())
-        entry = AuditEntry(
-            created_at=services.clock(),
-            user_id=services.user_id,
-            action="roles",
-            owner_id=user_id,
-            is_operator=True,
-            is_auditor=is_auditor,
-        )
-        return self._set(entry)
+        return self._set(self._entry("roles", user_id, is_operator=True, is_auditor=is_auditor))
 
     def take_roles(self, *, is_operator: bool, is_auditor: bool = False) -> UserInfo:
         """Gives this engine's user the roles that a login names; creates the user if needed.
@@ -136,13 +121,9 @@ class People:
         since the next login can name one.
         """
         services = self._services
-        entry = AuditEntry(
-            created_at=services.clock(),
-            user_id=services.user_id,
-            action="login_roles",
-            owner_id=services.user_id,
-            is_operator=is_operator,
-            is_auditor=is_operator and is_auditor,
+        reads = is_operator and is_auditor
+        entry = self._entry(
+            "login_roles", services.user_id, is_operator=is_operator, is_auditor=reads
         )
         try:
             user = services.store.user(services.user_id)
@@ -187,6 +168,19 @@ class People:
         """The names of those whom records of `audit` name, by id."""
         ids = {who for one in records for who in (one.user_id, one.owner_id)}
         return {one.id: one.name for one in self._services.store.list_users() if one.id in ids}
+
+    def _entry(
+        self, action: AuditAction, user_id: str, *, is_operator: bool, is_auditor: bool
+    ) -> AuditEntry:
+        """The record that a user gets roles from this one."""
+        return AuditEntry(
+            created_at=self._services.clock(),
+            user_id=self._services.user_id,
+            action=action,
+            owner_id=user_id,
+            is_operator=is_operator,
+            is_auditor=is_auditor,
+        )
 
     def _set(self, entry: AuditEntry, *, keeps_operator: bool = True) -> UserInfo:
         """Saves roles; who may no longer read what others said loses the results of jobs too."""
