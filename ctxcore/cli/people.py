@@ -105,10 +105,10 @@ def _set(engine: ContextEngine, user_id: str, operator: bool | None, auditor: bo
     known = engine.store.user(user_id)
     is_operator = known.is_operator if operator is None else operator
     is_auditor = known.is_auditor if auditor is None else auditor
-    if is_operator and not any(one.is_operator for one in engine.store.list_users()):
+    if is_operator:
         engine.people.appoint(user_id, is_auditor=is_auditor)
     else:
-        engine.people.set_roles(user_id, is_operator=is_operator, is_auditor=is_auditor)
+        engine.people.set_roles(user_id, is_operator=False, is_auditor=is_auditor)
 
 
 def _user_document(user: UserInfo) -> JsonObject:

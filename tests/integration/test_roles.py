@@ -417,6 +417,9 @@ class TestRoles:
         with pytest.raises(RoleError):
             people.operator.people.set_roles("operator", is_operator=True, is_auditor=True)
 
+        with pytest.raises(RoleError):
+            people.operator.people.appoint("operator", is_auditor=True)
+
         people.auditor.people.set_roles("operator", is_operator=True, is_auditor=True)
         assert people.operator.session(people.session_id).title == SECRET
 
