@@ -18,6 +18,7 @@ from ctxcore.assembly.rules.registry import RULES
 from ctxcore.formats.reading import FORMATS
 from ctxcore.policy.names import STRATEGIES
 from ctxcore.policy.presets import PRESETS
+from ctxcore.store.sql import SqlStore
 from dashboard.page_registry import PAGES as REGISTERED_PAGES
 from tests.engines import quiet_litellm
 from tests.pages import (
@@ -89,16 +90,26 @@ def test_the_examples_of_a_page_print_what_stands_below_them(
     quiet_litellm()
     names: dict[str, Any] = {}
 
-    for block in blocks(page):
-        if block.language != "python":
-            continue
-        code = compile(block.text, page, "exec", dont_inherit=True)
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            if not block.reason:
-                exec(code, names)
+    with closed_after(names):
+        for block in blocks(page):
+            if block.language != "python":
+                continue
+            code = compile(block.text, page, "exec", dont_inherit=True)
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                if not block.reason:
+                    exec(code, names)
 
-        assert lines(printed.getvalue()) == ([] if block.reason else lines(block.output))
+            assert lines(printed.getvalue()) == ([] if block.reason else lines(block.output))
+
+
+@contextlib.contextmanager
+def closed_after(names: dict[str, Any]) -> Iterator[None]:
+    """Closes the databases that examples leave open, as the end of a program does."""
+    yield
+    for found in names.values():
+        if isinstance(found, SqlStore):
+            found.close()
 
 
 @pytest.mark.parametrize("page", pages_with("console", "sh", "bash"))
