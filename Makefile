@@ -38,7 +38,7 @@ test: setup ## all tests
 
 check: lint test ## everything that a change must pass
 
-check-all: setup $(call with,postgres) $(BIN)/uv ## check, the wheel, other Pythons, the lowest versions, thorough tests: an hour
+check-all: setup $(call with,postgres) $(BIN)/uv ## check, the wheel, other Pythons, the lowest versions, thorough tests, faults: two hours
 	$(BIN)/python -m tools.check_all --extras $(LOCKED) $(if $(ONLY),--only $(ONLY))
 
 setup: $(call with,dev) $(call with,docs) $(DASHBOARD) ## the virtual environment with all tools and the dashboard
