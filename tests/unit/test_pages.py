@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from ctxcore.assembly.rules.registry import RULES
+from ctxcore.engine.core import ContextEngine
 from ctxcore.formats.reading import FORMATS
 from ctxcore.policy.names import STRATEGIES
 from ctxcore.policy.presets import PRESETS
@@ -108,8 +109,9 @@ def closed_after(names: dict[str, Any]) -> Iterator[None]:
     """Closes the databases that examples leave open, as the end of a program does."""
     yield
     for found in names.values():
-        if isinstance(found, SqlStore):
-            found.close()
+        store = found.store if isinstance(found, ContextEngine) else found
+        if isinstance(store, SqlStore):
+            store.close()
 
 
 @pytest.mark.parametrize("page", pages_with("console", "sh", "bash"))
