@@ -36,7 +36,7 @@ class Hosts:
 
     def allows(self, name: str) -> bool:
         """Whether `name`, as `host_name` reads it, is one of them."""
-        found = _address(name)
+        found = address_of(name)
         if found is not None and (found.is_loopback or self.takes_addresses):
             return True
         return any(_matches(name, pattern) for pattern in self.names)
@@ -103,13 +103,14 @@ def _matches(name: str, pattern: str) -> bool:
     return pattern in (ANY, name)
 
 
-def _address(name: str) -> IPv4Address | IPv6Address | None:
+def address_of(name: str) -> IPv4Address | IPv6Address | None:
+    """The IP address that is written so; None for a name, or the path of a socket."""
     try:
         return ip_address(name)
-    except ValueError:  # it is a name
+    except ValueError:
         return None
 
 
 def _is_every_address(address: str | None) -> bool:
-    found = _address(address) if address else None
+    found = address_of(address) if address else None
     return not address or (found is not None and found.is_unspecified)

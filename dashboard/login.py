@@ -188,9 +188,7 @@ def open_server_problem(
     address: str | None, login: Login | None, environ: Mapping[str, str]
 ) -> Reason | None:
     """Why a server at this address must not start; None listens everywhere."""
-    if (address is not None and is_loopback(address)) or environ.get(
-        WITHOUT_LOGIN_VARIABLE
-    ) == ALLOW:
+    if is_loopback(address or "") or environ.get(WITHOUT_LOGIN_VARIABLE) == ALLOW:
         return None
     shown = address or "every address"
     if login is None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from ipaddress import ip_address
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dashboard.hosts import refuse
+from dashboard.hosts import address_of, refuse
 from dashboard.login import (
     ALLOW,
     WITHOUT_LOGIN_VARIABLE,
@@ -26,7 +25,7 @@ def is_open_to_others(server: str | None, login: Login | None, environ: Mapping[
     """Whether others reach this end of a connection and nobody has to log in."""
     if login is not None or environ.get(WITHOUT_LOGIN_VARIABLE) == ALLOW:
         return False
-    return server is not None and _is_address(server) and not is_loopback(server)
+    return server is not None and address_of(server) is not None and not is_loopback(server)
 
 
 class Reach:
@@ -45,12 +44,3 @@ class Reach:
             await refuse(scope, receive, send, "shell.open_refused", **named)
         else:
             await self._app(scope, receive, send)
-
-
-def _is_address(server: str) -> bool:
-    """Whether it is an IP address, not the path of a socket."""
-    try:
-        ip_address(server)
-    except ValueError:
-        return False
-    return True

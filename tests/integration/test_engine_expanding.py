@@ -464,8 +464,8 @@ def test_what_a_compaction_leaves_of_long_words_says_where_they_are_whole(
             for item in group.items
             if item.verdict == "compressed" and item.tokens >= 60
         ]
-        assert {code for _, _, code in cut} <= {"verdict.goal", "verdict.text_elided"}
-        assert len(cut) > 10
+        as_goal = set() if tools else {"verdict.goal"}
+        assert {code for _, _, code in cut} == {"verdict.text_elided", *as_goal}
         for seq, text, _ in cut:
             assert text.endswith(f"\n[… whole: m{seq}]") == bool(tools)
         assert engine.expand(session.id, f"m{cut[0][0]}", max_tokens=100_000) == ask
