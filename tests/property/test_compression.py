@@ -145,7 +145,6 @@ def test_odd_json_fits_and_comes_back_or_is_left_alone(output: str, max_tokens: 
 
     assert shrink(output, max_tokens).tokens <= max_tokens
     assert back == output or (as_read(back) == as_read(output) and not has_twins(output))
-    assert json.dumps(back).count("\\ud83d\\ude00") <= json.dumps(output).count("\\ud83d\\ude00")
 
 
 def has_twins(text: str) -> bool:
@@ -190,8 +189,11 @@ def test_what_looks_compressed_comes_back_too_however_often(output: str) -> None
 
 
 def as_read(text: str) -> str:
-    """What `json.loads` reads, as text that tells 1 from 1.0 and keeps the order of keys."""
-    return json.dumps(json.loads(text))
+    """What `json.loads` reads, as text that tells 1 from 1.0 and an emoji from its two halves.
+
+    It keeps the order of keys.
+    """
+    return json.dumps(json.loads(text), ensure_ascii=False)
 
 
 @unhurried
