@@ -34,7 +34,7 @@ run: $(DASHBOARD) ## the dashboard with the built-in model, at http://127.0.0.1:
 	@$(BIN)/streamlit run app.py
 
 test: setup ## all tests
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist worksteal
 
 check: lint test ## everything that a change must pass
 

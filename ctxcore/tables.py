@@ -456,6 +456,9 @@ class CallRow(Row, table=True):
     cache_write_tokens: int | None
     cache_hour_tokens: int | None
     reasoning_tokens: int | None
+    cleared_parts: int | None
+    cleared_tokens: int | None
+    """What the provider left out of what it was sent; None: it reported nothing left out."""
     cost: float | None
     latency_seconds: float | None
     error: dict[str, object] | None = Field(sa_type=JsonText)

@@ -29,9 +29,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """With `-n auto` two workers a core: tests wait for browsers and processes."""
+    """With `-n auto` half as many more workers as cores: tests wait for browsers and processes."""
     named = os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS")
-    return int(named) if named else (os.cpu_count() or 1) * 2
+    return int(named) if named else (os.cpu_count() or 1) * 3 // 2
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their markers

@@ -29,7 +29,7 @@ Command: TypeAlias = tuple[str, ...]
 Version: TypeAlias = tuple[int, int]
 
 ALONE: Command = ("-m", "pytest", "-p", "no:cacheprovider")
-PYTEST: Command = (*ALONE, "-n", "auto")
+PYTEST: Command = (*ALONE, "-n", "auto", "--dist", "worksteal")
 SLOW = "slow and not measures"
 PYTEST_PACKAGES = ("hypothesis", "pytest", "pytest-randomly", "pytest-xdist")
 # The rest needs a browser, or asks the same of every version.

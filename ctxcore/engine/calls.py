@@ -34,6 +34,7 @@ from ctxcore.engine.services import CallTarget, EngineServices, TurnRequest
 from ctxcore.engine.signals import record_signals
 from ctxcore.errors import ContextError
 from ctxcore.gateway.values import CallDelta, ModelReply, ModelRequest
+from ctxcore.messages.provider_edits import EDITS
 from ctxcore.messages.values import JsonObject, Media
 from ctxcore.reasons.codes import CallCode
 from ctxcore.reasons.storage_problems import TurnProblem
@@ -93,7 +94,7 @@ class Calls:
     ) -> Iterator[InputCut]:
         """Records and reports that the provider counted far less than it was sent."""
         target, reported = running.target, reply.usage.input_tokens
-        if not reported or not _is_comparable(target, context):
+        if not reported or not _is_comparable(target, context, reply):
             return
         if not is_cut(context.tokens, reported, target.factor.value):
             return
@@ -206,7 +207,7 @@ def record_call(
         digest=recipe.digest,
         counter_id=target.call.counter.id,
         count_factor=target.factor.value,
-        is_comparable=reply is not None and _is_comparable(target, context),
+        is_comparable=reply is not None and _is_comparable(target, context, reply),
         recipe=recipe.body,
     )
     if reply is not None:
@@ -253,11 +254,15 @@ def _without_compaction(target: CallTarget, context: Context) -> int:
     return whole if budget is None else min(whole, budget.usable_tokens)
 
 
-def _is_comparable(target: CallTarget, context: Context) -> bool:
+def _is_comparable(target: CallTarget, context: Context, reply: ModelReply) -> bool:
     """Whether a provider's count of `context` tells how good our own is.
 
-    Media are counted by formulas, and until a recount is done sizes are scaled ones.
+    Media are counted by formulas, and until a recount is done sizes are scaled ones. A provider
+    that edits what it is sent counts less of it, and may not say so where it streams.
     """
+    options = target.connection.options if target.connection is not None else {}
+    if EDITS in options or reply.usage.cleared_tokens is not None:
+        return False
     parts = (part for made in context.made_of for part in made.message.content)
     return not target.is_estimated and not any(isinstance(part, Media) for part in parts)
 

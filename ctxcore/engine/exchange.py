@@ -272,6 +272,8 @@ class Exchange:
                 cached_tokens=usage.cache_read_tokens,
                 cache_write_tokens=usage.cache_write_tokens,
                 cache_hour_tokens=usage.cache_hour_tokens,
+                cleared_parts=usage.cleared_parts,
+                cleared_tokens=usage.cleared_tokens,
             )
 
     def _record_compactions(self, session: SessionInfo, transcript: Transcript) -> None:

@@ -43,6 +43,8 @@ def recorded_usage(call: CallInfo) -> RecordedUsage:
         cache_write_tokens=written,
         cache_hour_tokens=call.cache_hour_tokens or 0,
         output_tokens=call.output_tokens or 0,
+        cleared_parts=call.cleared_parts,
+        cleared_tokens=call.cleared_tokens,
         model=call.model,
         recorded_at=call.created_at,
     )

@@ -39,6 +39,8 @@ REQUEST_FIELDS = (
     "recipe",
     "cache_hour_tokens",
     "without_tokens",
+    "cleared_parts",
+    "cleared_tokens",
 )
 """The fields of a call that are left out where they are not known."""
 

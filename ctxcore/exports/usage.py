@@ -26,13 +26,15 @@ COLUMNS: Final[Mapping[str, str]] = {
     "cached_tokens": "int64",
     "cache_write_tokens": "int64",
     "output_tokens": "int64",
+    "cleared_tokens": "int64",
     "cost_dollars": "float64",
     "compaction": "int64",
     "is_imported": "bool_",
     "error": "string",
 }
-"""The columns with their types. `input_tokens` has what was read from and written to a cache in it;
-`message` is the answer's number, `compaction` that of the compaction in force."""
+"""The columns with their types. `input_tokens` has what was read from and written to a cache in it,
+and not `cleared_tokens`, which the provider left out by itself; `message` is the answer's number,
+`compaction` that of the compaction in force."""
 
 _INSTALL: Final = 'pip install "ctxcore-window[parquet]"'
 
@@ -53,6 +55,7 @@ def usage_rows(contents: Iterable[SessionContent]) -> Iterator[Row]:
                 "cached_tokens": call.cached_tokens,
                 "cache_write_tokens": call.cache_write_tokens,
                 "output_tokens": call.output_tokens,
+                "cleared_tokens": call.cleared_tokens,
                 "cost_dollars": content.call_costs.get(call.id),
                 "compaction": numbers.get(call.compaction_id or ""),
                 "is_imported": call.is_imported,

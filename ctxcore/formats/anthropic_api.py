@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ctxcore.formats.exchanges import Api
 from ctxcore.formats.fields import object_at, text_at
@@ -10,6 +11,7 @@ from ctxcore.formats.provider_usage import anthropic_usage
 from ctxcore.formats.values import RecordedUsage
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.provider_compactions import is_compaction, summary_in
+from ctxcore.messages.provider_edits import read_cleared
 from ctxcore.messages.shapes.anthropic import message_of_blocks
 from ctxcore.messages.shapes.reading import codec_of
 from ctxcore.messages.values import Message
@@ -53,7 +55,8 @@ class AnthropicApi(Api):
         if not reported:
             return None
         call_id, model = text_at(response, "id") or "", text_at(response, "model")
-        return anthropic_usage(reported, call_id=call_id, model=model)
+        usage = anthropic_usage(reported, call_id=call_id, model=model)
+        return replace(usage, **read_cleared(response)._asdict())
 
     def front(self, body: JsonObject) -> Sequence[Message]:
         message = message_of_blocks("system", body.get("system"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from sys import intern
 from typing import Literal, TypeAlias
@@ -19,6 +19,7 @@ from ctxcore.formats.file_messages import Held, Source
 from ctxcore.formats.provider_usage import anthropic_usage
 from ctxcore.formats.records import Problem, Record
 from ctxcore.formats.values import RecordedUsage
+from ctxcore.messages.provider_edits import read_cleared
 from ctxcore.messages.values import JsonObject, JsonValue
 from ctxcore.reasons.storage_problems import FileProblem
 
@@ -167,13 +168,14 @@ def _usage(record: JsonObject, message: Mapping[str, object]) -> RecordedUsage |
     if not reported:
         return None
     model = text_at(message, "model")
-    return anthropic_usage(
+    usage = anthropic_usage(
         reported,
         call_id=text_at(message, "id") or text_at(record, "requestId", "uuid") or "",
         after=0,
         model=intern(model) if model else None,
         recorded_at=time_at(record, "timestamp"),
     )
+    return replace(usage, **read_cleared(message)._asdict())
 
 
 def is_message(record: object) -> bool:

@@ -80,6 +80,10 @@ class RecordedUsage(Plain):
     cache_hour_tokens: int = 0
     """The part of `cache_write_tokens` that the provider keeps for an hour."""
     output_tokens: int = 0
+    cleared_parts: int | None = None
+    """Uses of tools and turns with thinking that the provider left out by itself."""
+    cleared_tokens: int | None = None
+    """Their tokens, which no other count has."""
     model: str | None = None
     recorded_at: datetime | None = None
 

@@ -81,7 +81,8 @@ class ModelUsage(Plain):
     """Tokens as the provider reported them; `cached` and `cache_write` are parts of `input`.
 
     `cache_hour_tokens` is the part of `cache_write_tokens` that is kept for an hour, and
-    `reasoning_tokens` a part of `output_tokens`.
+    `reasoning_tokens` a part of `output_tokens`. What the provider cleared by itself it left out of
+    what it was sent, so it is no part of `input_tokens`.
     """
 
     input_tokens: int | None = None
@@ -90,6 +91,9 @@ class ModelUsage(Plain):
     cache_hour_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cleared_parts: int | None = None
+    """Uses of tools and turns with thinking."""
+    cleared_tokens: int | None = None
 
     @property
     def is_known(self) -> bool:

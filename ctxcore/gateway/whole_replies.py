@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from ctxcore.gateway.replies import read_usage
-from ctxcore.gateway.values import ModelReply
+from ctxcore.gateway.values import ModelReply, ModelUsage
+from ctxcore.messages.provider_edits import NOTHING_CLEARED, read_cleared
 from ctxcore.messages.shapes.reading import parse_one
 from ctxcore.messages.values import Reasoning
 
@@ -42,12 +43,25 @@ def reply_of(response: object, *, seconds: float = 0.0, cost: float | None = Non
         thoughts=tuple(part for part in message.content if isinstance(part, Reasoning)),
         calls=message.calls,
         finish_reason=str(choice.get("finish_reason") or "stop"),
-        usage=read_usage([ReportedUsage(plain.get("usage"))]),
+        usage=with_cleared(read_usage([ReportedUsage(plain.get("usage"))]), plain),
         model=str(plain.get("model") or ""),
         cost=cost,
         latency_seconds=seconds,
         first_token_seconds=None,
     )
+
+
+def with_cleared(usage: ModelUsage, plain: Mapping[str, Any]) -> ModelUsage:
+    """The usage with what the provider left out by itself, by its own answer or litellm's form."""
+    choices = plain.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    fields = message.get("provider_specific_fields") if isinstance(message, Mapping) else None
+    cleared = next(
+        (found for one in (plain, fields) if (found := read_cleared(one)) != NOTHING_CLEARED),
+        NOTHING_CLEARED,
+    )
+    return replace(usage, **cleared._asdict())
 
 
 def plain_response(response: object) -> Mapping[str, Any]:

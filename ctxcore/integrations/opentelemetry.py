@@ -138,6 +138,7 @@ class _Telemetry:
                 _VERSION: call.policy_version_id,
                 "ctxcore.call.cost": call.cost,
                 "ctxcore.call.without_tokens": call.without_tokens,
+                "ctxcore.call.cleared_tokens": call.cleared_tokens,
                 "ctxcore.call.is_compacted": call.compaction_id is not None,
             }
         )

@@ -433,6 +433,10 @@ class CallInfo(Plain):
     cache_hour_tokens: int | None = None
     """The part of `cache_write_tokens` that the provider keeps for an hour."""
     reasoning_tokens: int | None = None
+    cleared_parts: int | None = None
+    """Uses of tools and turns with thinking that the provider left out of what it was sent."""
+    cleared_tokens: int | None = None
+    """Their tokens by its count, which `input_tokens` does not hold; None: no edit was reported."""
     cost: float | None = None
     latency_seconds: float | None = None
     error: Reason | None = None

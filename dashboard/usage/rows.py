@@ -165,7 +165,7 @@ def bars(turns: Sequence[TurnUsage], mode: Mode, source: Source) -> list[Bar]:
 
 
 def compared(turns: Iterable[TurnUsage]) -> list[Compared]:
-    """Every call that both sides counted."""
+    """Every call that both sides counted, and of which the provider left nothing out."""
     return [
         Compared(
             turn=turn.number,
@@ -176,6 +176,7 @@ def compared(turns: Iterable[TurnUsage]) -> list[Compared]:
         for turn in turns
         for number, call in enumerate(turn.calls, start=1)
         if (ours := estimate_tokens(call)) is not None and call.input_tokens is not None
+        if call.cleared_tokens is None
     ]
 
 

@@ -136,11 +136,20 @@ def _turn(session: SessionInfo, turn: TurnUsage) -> None:
         [call_row(number, call) for number, call in enumerate(turn.calls, start=1)],
         alt=t("usage.turn.calls", number=turn.number),
     )
+    _cleared(turn.calls)
     if (call := last_call_with_runs(session, turn.calls)) is not None:
         _verdicts(session, turn, call)
     else:
         st.caption(t("usage.turn.no_verdicts"))
     show_request(session, turn.calls)
+
+
+def _cleared(calls: Sequence[CallInfo]) -> None:
+    """Tells of each call what its provider left out by itself of what it was sent."""
+    for number, call in enumerate(calls, start=1):
+        if call.cleared_tokens is not None:
+            tokens, parts = numbers.tokens(call.cleared_tokens), call.cleared_parts or 0
+            st.caption(t("usage.cleared", number=number, tokens=tokens, parts=f"{parts:,}"))
 
 
 def call_row(number: int, call: CallInfo) -> Row:

@@ -6,6 +6,9 @@ from itertools import pairwise
 
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.events import INPUT_CUT, ContextBuilt, InputCut
+from ctxcore.engine.policies import save_connections
+from ctxcore.gateway.values import Connection
+from ctxcore.messages.values import JsonObject
 from ctxcore.store.values import Scope
 from ctxcore.tokens.count import counter_for
 from tests.engines import START, ended, engine_with
@@ -126,6 +129,21 @@ def test_far_less_reported_than_sent_is_an_event() -> None:
         assert cut[0].reported_tokens < cut[0].sent_tokens / 2
         assert stored[0].body["reported_tokens"] == cut[0].reported_tokens
         assert engine.store.session(session.id).count_factor is not None
+
+
+def test_a_provider_that_was_asked_to_edit_may_count_less() -> None:
+    asked: JsonObject = {"context_management": {"edits": [{"type": "clear_tool_uses_20250919"}]}}
+    with engine_with(window=8_000, count_tokens=a_third) as (engine, model):
+        editing = Connection(name="editing", model=model.model, options=asked)
+        save_connections(engine.store, [editing])
+        session = engine.create_session("edited")
+        chat(engine, session.id, 7)
+
+        assert engine.store.last_events(session.id, (INPUT_CUT,), limit=1) == []
+        assert {call.is_comparable for call in engine.calls(session.id)} == {False}
+        held = engine.store.session(session.id).count_factor
+        assert held is not None
+        assert held.factor.calls == 0  # nothing was learned from them
 
 
 def test_honest_reports_are_no_event() -> None:

@@ -69,7 +69,7 @@ COLUMNS = {
     " estimate runs input_tokens output_tokens cached_tokens cache_write_tokens reasoning_tokens"
     " cost latency_seconds error created_at system_digest tools_digest cache_break"
     " digest counter_id count_factor recipe is_comparable cache_hour_tokens"
-    " without_tokens sent_tokens rewritten_tokens error_code",
+    " without_tokens sent_tokens rewritten_tokens error_code cleared_parts cleared_tokens",
     "sent_text": "session_id address body",
     "signal": "id session_id seq kind earlier verdict compaction_id policy_version_id created_at"
     " is_right judged_at",

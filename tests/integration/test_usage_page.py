@@ -258,6 +258,25 @@ def test_the_timeline_has_a_point_for_each_call_and_tells_the_selected_one(
     assert name in app.texts()
 
 
+@pytest.mark.parametrize("language", languages())
+def test_what_the_provider_left_out_of_a_call_is_told(app: Dashboard, language: Language) -> None:
+    *lines, last = claude_code_lines().splitlines()
+    edited = json.loads(last)
+    edit = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 2}
+    applied = [{**edit, "cleared_input_tokens": 4_000}]
+    edited["message"]["context_management"] = {"applied_edits": applied}
+    text = "\n".join([*lines, json.dumps(edited)])
+    (session,) = app.engine.import_(text, name="small.jsonl")
+    copy = app.engine.export(session.id)
+    (again,) = app.engine.import_(copy, name="copy.jsonl")
+
+    told = translate("usage.cleared", language, number=4, tokens="4,000", parts="2")
+    assert opened(app, session, language) is not None
+    assert told in app.texts()
+    cleared = [(one.cleared_parts, one.cleared_tokens) for one in app.engine.calls(again.id)]
+    assert cleared == [(None, None)] * 3 + [(2, 4_000)]
+
+
 def test_the_address_names_a_call(app: Dashboard) -> None:
     (session,) = app.engine.import_(claude_code_lines(), name="small.jsonl")
     app.at.query_params["call"] = "3"

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ctxcore.errors import ContextError
 from ctxcore.gateway.replies import read_usage
 from ctxcore.gateway.values import ModelReply
-from ctxcore.gateway.whole_replies import ReportedUsage, plain_response
+from ctxcore.gateway.whole_replies import ReportedUsage, plain_response, with_cleared
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Message, Reasoning
 
@@ -31,7 +31,7 @@ def read_reply(
         thoughts=tuple(p for p in message.content if isinstance(p, Reasoning)) if message else (),
         calls=message.calls if message else (),
         finish_reason="stop",
-        usage=read_usage([ReportedUsage(_usage(plain, told))]),
+        usage=with_cleared(read_usage([ReportedUsage(_usage(plain, told))]), plain),
         model=str(plain.get("model") or ""),
         cost=float(cost) if isinstance(cost, (int, float)) and cost else None,
         latency_seconds=max((end - start).total_seconds(), 0.0),

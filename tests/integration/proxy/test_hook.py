@@ -51,6 +51,7 @@ class Client:
         self.call_type, self.session = call_type, session
         self.key = key or SimpleNamespace(key_alias=None, user_id="default_user_id")
         self.beside = beside
+        self.answers_with: dict[str, Any] = {}
         self.said: list[Message] = []
         self.sent: list[list[Message]] = []
         self.session_ids: list[str] = []
@@ -80,8 +81,9 @@ class Client:
 
     def answered(self, text: str) -> None:
         """The proxy reports the answer to the last request."""
+        said = {"role": "assistant", "content": text, "tool_calls": None, **self.answers_with}
         response = {
-            "choices": [{"message": {"role": "assistant", "content": text, "tool_calls": None}}],
+            "choices": [{"message": said}],
             "usage": {
                 "prompt_tokens": 100,
                 "completion_tokens": 5,
@@ -393,6 +395,19 @@ def test_an_observer_records_and_changes_nothing(store: SessionStore) -> None:
     assert len(said_in(store, client.session_ids[0])) == 16
     assert not store.compactions(client.session_ids[0])
     assert [call.input_tokens for call in client.engine.calls(client.session_ids[0])] == [100] * 8
+
+
+def test_what_the_provider_left_out_is_recorded_with_the_call(store: SessionStore) -> None:
+    client = Client(store)
+    edit = {"type": "clear_thinking_20251015", "cleared_thinking_turns": 3}
+    applied = {"applied_edits": [{**edit, "cleared_input_tokens": 7_000}]}
+    client.turn("hello", "Hi.")
+    client.answers_with = {"provider_specific_fields": {"context_management": applied}}
+    client.turn("and?", "Yes.")
+
+    calls = client.engine.calls(client.session_ids[0])
+    assert [(one.cleared_parts, one.cleared_tokens) for one in calls] == [(None, None), (3, 7_000)]
+    assert [one.is_comparable for one in calls] == [True, False]
 
 
 def test_what_cannot_be_fitted_is_sent_as_it_came(

@@ -163,7 +163,9 @@ def test_the_provider_parts_add_up_to_its_input() -> None:
 def test_only_calls_counted_by_both_sides_are_compared() -> None:
     calls = [call(1, seq=2, estimate={"recent": 90}, input_tokens=100), call(2, input_tokens=7)]
 
-    (row,) = compared(turn_rows([(1, "")], 2, [], calls))
+    edited = replace(call(3, seq=2, estimate={"recent": 90}, input_tokens=50), cleared_tokens=40)
+
+    (row,) = compared(turn_rows([(1, "")], 2, [], [*calls, edited]))
 
     assert (row.estimate_tokens, row.provider_tokens, row.difference) == (90, 100, 10)
 

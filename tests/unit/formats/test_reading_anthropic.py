@@ -68,6 +68,15 @@ def test_a_response_is_an_answer_with_its_usage() -> None:
     assert (usage.cache_hour_tokens, usage.output_tokens, usage.after) == (2, 4, 0)
 
 
+def test_a_response_tells_what_the_provider_left_out_of_its_request() -> None:
+    edit: JsonObject = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 2}
+    edit["cleared_input_tokens"] = 900
+    found = read({**RESPONSE, "context_management": {"applied_edits": [edit]}})
+
+    assert [(one.cleared_parts, one.cleared_tokens) for one in found.usage] == [(2, 900)]
+    assert [one.cleared_tokens for one in read(RESPONSE).usage] == [None]
+
+
 def test_a_response_is_joined_to_the_request_beside_it() -> None:
     found = read({"request": REQUEST, "response": RESPONSE})
 

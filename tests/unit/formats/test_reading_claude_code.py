@@ -186,6 +186,16 @@ def test_usage_counts_once_for_each_answer_with_its_last_line() -> None:
     assert found.model == "claude-test"
 
 
+def test_an_answer_tells_what_the_provider_left_out_of_its_request() -> None:
+    edited = answer("a1", "u1", "m1", text("Done."), usage=usage(3, read=100, write=20, out=1))
+    edit: JsonObject = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 4}
+    edit["cleared_input_tokens"] = 9_000
+    edited["message"] |= {"context_management": {"applied_edits": [edit]}}  # type: ignore[operator]
+    found = read(prompt("u1", None, "look"), edited)
+
+    assert [(one.cleared_parts, one.cleared_tokens) for one in found.usage] == [(4, 9_000)]
+
+
 def test_sub_agents_in_the_file_are_conversations_of_their_own() -> None:
     transcripts = parse_transcripts(
         jsonl(
