@@ -47,6 +47,8 @@ def test_a_system_prompt_is_written_and_taken_back(page: Page, server: Server) -
     field.fill("Be long.")
     field.blur()
     page.locator(".st-key-instructions_save button").click()
+    prompts = page.locator("summary").get_by_text("System prompt", exact=True)  # in the log
+    expect(prompts).to_have_count(2)
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert server.engine.system(session.id) == "Be long."
 
@@ -55,5 +57,6 @@ def test_a_system_prompt_is_written_and_taken_back(page: Page, server: Server) -
     page.locator(".st-key-instructions_versions summary").click()
     page.locator(".st-key-instructions_back_0 button").click()
 
+    expect(prompts).to_have_count(3)
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert server.engine.system(session.id) == "Be brief."
