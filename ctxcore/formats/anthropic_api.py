@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ctxcore.formats.exchanges import Api
 from ctxcore.formats.fields import object_at, text_at
@@ -55,8 +54,8 @@ class AnthropicApi(Api):
         if not reported:
             return None
         call_id, model = text_at(response, "id") or "", text_at(response, "model")
-        usage = anthropic_usage(reported, call_id=call_id, model=model)
-        return replace(usage, **read_cleared(response)._asdict())
+        cleared = read_cleared(response)
+        return anthropic_usage(reported, call_id=call_id, model=model, cleared=cleared)
 
     def front(self, body: JsonObject) -> Sequence[Message]:
         message = message_of_blocks("system", body.get("system"))

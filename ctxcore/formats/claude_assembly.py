@@ -5,6 +5,7 @@ The lines of one answer become one message, with the results of its calls right 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -63,8 +64,25 @@ _Step: TypeAlias = _Answer | _Compaction | _Planned
 
 
 def assemble(entries: Iterable[Entry]) -> Assembly:
-    """The messages of `entries`, with the compactions and usage between them."""
-    order, assembly = _Order(), Assembly()
+    """The messages of `entries`, with the compactions and usage between them.
+
+    An entry is let go as soon as its messages are planned, since those of a long session are much.
+    """
+    steps, assembly = _in_order(entries), Assembly()
+    while steps:
+        match step := steps.popleft():
+            case _Answer():
+                _add_answer(assembly, step)
+            case _Compaction():
+                assembly.compactions.append(_compaction(step, len(assembly.plans)))
+            case _:
+                assembly.add(step)
+    return assembly
+
+
+def _in_order(entries: Iterable[Entry]) -> deque[_Step]:
+    """The steps that `entries` make up."""
+    order = _Order()
     for entry in entries:
         match entry.kind:
             case "assistant":
@@ -75,22 +93,14 @@ def assemble(entries: Iterable[Entry]) -> Assembly:
                 order.steps.append(_Compaction(boundary=entry))
             case "summary":
                 order.join_summary(entry)
-    for step in order.steps:
-        match step:
-            case _Answer():
-                _add_answer(assembly, step)
-            case _Compaction():
-                assembly.compactions.append(_compaction(step, len(assembly.plans)))
-            case _:
-                assembly.add(step)
-    return assembly
+    return order.steps
 
 
 @dataclass(slots=True, kw_only=True)
 class _Order:
     """The steps so far, and the answer that each line or result belongs to."""
 
-    steps: list[_Step] = field(default_factory=list)
+    steps: deque[_Step] = field(default_factory=deque)
     by_message: dict[str, _Answer] = field(default_factory=dict)
     by_call: dict[str, _Answer] = field(default_factory=dict)
 

@@ -121,13 +121,16 @@ def _inherited(owners: Sequence[str], parent: int | None, entry: Entry, at: int)
     return above or entry.uuid or f"agent-{at}"
 
 
-def _transcript(agent: str, entries: Sequence[Entry], log: Log, records: Records) -> Transcript:
+def _transcript(agent: str, entries: list[Entry], log: Log, records: Records) -> Transcript:
+    """The conversation of an agent; takes its entries out of the list."""
     branch = _active_branch(entries)
-    assembly = assemble(branch)
     session_id = next((entry.session_id for entry in entries if entry.session_id), None)
     own_id = agent or session_id or file_stem(records.name)
     prompts = [entry.text for entry in branch if entry.kind == "user" and is_prompt(entry.text)]
     titles = (*(log.titles if not agent else ()), *prompts)
+    ignored = _ignored(entries, branch, log) if not agent else ()
+    entries.clear()
+    assembly = assemble(_taken(branch))
     models = [usage.model for usage in assembly.usage if usage.model]
     return Transcript(
         id=own_id,
@@ -140,8 +143,14 @@ def _transcript(agent: str, entries: Sequence[Entry], log: Log, records: Records
         model=models[-1] if models else None,
         compactions=tuple(assembly.compactions),
         usage=tuple(assembly.usage),
-        ignored=_ignored(entries, branch, log) if not agent else (),
+        ignored=ignored,
     )
+
+
+def _taken(entries: list[Entry]) -> Iterator[Entry]:
+    """All entries, which the list then has no more."""
+    yield from entries
+    entries.clear()
 
 
 def _ignored(

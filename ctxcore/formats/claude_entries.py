@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from sys import intern
 from typing import Literal, TypeAlias
@@ -135,6 +135,7 @@ def _entry(
         said = user_in(content)
     elif kind == "assistant":
         said = answer_in([content])
+    recorded_at = None if kind == "link" else time_at(record, "timestamp")
     text = said.text if said is not None and kind in ("user", "summary") else ""
     return Entry(
         kind=kind,
@@ -144,7 +145,7 @@ def _entry(
         names_no_parent="parentUuid" in record and record["parentUuid"] is None,
         agent_id=(text_at(record, "agentId") or "") if is_sidechain else None,
         session_id=intern(session_id) if session_id else None,
-        recorded_at=None if kind == "link" else time_at(record, "timestamp"),
+        recorded_at=recorded_at,
         message_id=text_at(message, "id"),
         is_meta=record.get("isMeta") is True,
         answered_ids=tuple(text_at(block, "tool_use_id") or "" for block in results),
@@ -152,7 +153,7 @@ def _entry(
         calls=len(calls),
         has_message=said is not None,
         text=text if kind == "summary" else text[:_OPENING_CHARS],
-        usage=_usage(record, message) if kind == "assistant" else None,
+        usage=_usage(record, message, recorded_at) if kind == "assistant" else None,
         metadata=object_at(record, "compactMetadata") if kind == "boundary" else None,
     )
 
@@ -163,19 +164,21 @@ def _blocks(content: JsonValue, kind: str) -> list[JsonObject]:
     return [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
 
 
-def _usage(record: JsonObject, message: Mapping[str, object]) -> RecordedUsage | None:
+def _usage(
+    record: JsonObject, message: Mapping[str, object], recorded_at: datetime | None
+) -> RecordedUsage | None:
     reported = object_at(message, "usage")
     if not reported:
         return None
     model = text_at(message, "model")
-    usage = anthropic_usage(
+    return anthropic_usage(
         reported,
         call_id=text_at(message, "id") or text_at(record, "requestId", "uuid") or "",
         after=0,
         model=intern(model) if model else None,
-        recorded_at=time_at(record, "timestamp"),
+        recorded_at=recorded_at,
+        cleared=read_cleared(message),
     )
-    return replace(usage, **read_cleared(message)._asdict())
 
 
 def is_message(record: object) -> bool:

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from ctxcore.formats.fields import count_at, object_at
 from ctxcore.formats.values import RecordedUsage
+from ctxcore.messages.provider_edits import NOTHING_CLEARED, Cleared
 
 
 def anthropic_usage(
@@ -20,8 +21,9 @@ def anthropic_usage(
     after: int = 0,
     model: str | None = None,
     recorded_at: datetime | None = None,
+    cleared: Cleared = NOTHING_CLEARED,
 ) -> RecordedUsage:
-    """The `usage` of Anthropic's messages."""
+    """The `usage` of Anthropic's messages, with what context editing left out."""
     return RecordedUsage(
         call_id=call_id,
         after=after,
@@ -32,6 +34,8 @@ def anthropic_usage(
             count_at(object_at(reported, "cache_creation"), "ephemeral_1h_input_tokens") or 0
         ),
         output_tokens=count_at(reported, "output_tokens") or 0,
+        cleared_parts=cleared.cleared_parts,
+        cleared_tokens=cleared.cleared_tokens,
         model=model,
         recorded_at=recorded_at,
     )
