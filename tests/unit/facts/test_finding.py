@@ -173,6 +173,7 @@ def test_finding_is_the_same_every_time() -> None:
     assert facts(text) == facts(text)
 
 
+@pytest.mark.measures
 @pytest.mark.parametrize(
     "piece",
     ["a", "1", " ", "?", "don't ", "never ", "a-1 ", "/a", "<a>", "\n- x", "必须", "\"", "`", "= 1",

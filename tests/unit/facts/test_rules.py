@@ -166,6 +166,7 @@ def test_one_rule_of_very_many_weighs_less_than_one_alone() -> None:
     assert many[0].salience < one.salience
 
 
+@pytest.mark.measures
 @pytest.mark.parametrize(
     ("language", "word"),
     [(ENGLISH, "always "), *((CHINESE, word) for word in ("每次", "不要", "，请", "用"))],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ctxcore.messages.blocks import BlockTracker, block_starts, cut_points, pair_results
 from ctxcore.messages.values import tool_result
 from tests.effort import processor_seconds
@@ -73,6 +75,7 @@ def test_an_output_was_called_for_by_the_last_request_and_its_own_call() -> None
     assert BlockTracker().query(tool_result("a", "")) == ""
 
 
+@pytest.mark.measures
 def test_many_calls_of_one_message_take_work_in_proportion() -> None:
     def read(count: int) -> None:
         calls = [call(f"c{number}") for number in range(count)]
