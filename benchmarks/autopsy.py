@@ -1,8 +1,9 @@
-"""An autopsy of many sessions of a coding agent, and the import of a long one: time and memory.
+"""An autopsy of many sessions of a coding agent, and imports of long ones: time and memory.
 
-Run it as `python -m benchmarks.autopsy --files 200 --megabytes 500`. The sessions are made up, in
-the form of Claude Code: every fourth one was compacted, the others were not. Memory is the most
-that each process took, added up as if all took as much as the largest.
+Run it as `python -m benchmarks.autopsy --files 200 --megabytes 500 --long 200`. The sessions are
+made up, in the form of Claude Code: every fourth one was compacted, the others were not; of those
+that are imported one is in the form of Codex. Memory is the most that each process took, added up
+as if all took as much as the largest; an import of one megabyte shows what the program takes.
 """
 
 from __future__ import annotations
@@ -10,27 +11,28 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, product
+from itertools import accumulate
+from itertools import product as product_of
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Final
+from typing import Final, TypeAlias, cast
 
 from benchmarks.timing import print_command
-from ctxcore.messages.values import JsonObject
+from ctxcore.messages.values import JsonObject, JsonValue
 
 _MEGABYTE: Final = 1_000_000
 _FOLDED_EVERY: Final = 4
 _LINES_OF_OUTPUT: Final = 60
 _SYLLABLES: Final = ("ra", "ke", "lo", "min", "sta", "ver", "du", "pol", "ti", "gan", "ex", "or")
-_WORDS: Final = tuple("".join(parts) for parts in product(_SYLLABLES, repeat=3))
+_WORDS: Final = tuple("".join(parts) for parts in product_of(_SYLLABLES, repeat=3))
 _FREQUENCIES: Final = tuple(1 / (10 + at) for at in range(len(_WORDS)))  # about as words have
 _CUMULATED: Final = tuple(accumulate(_FREQUENCIES))
 
@@ -45,9 +47,11 @@ def main() -> None:
         size = round(options.megabytes * _MEGABYTE)
         written = _write_all(path / "sessions", options.files, size // options.files)
         _row("autopsy", options.files, written, partial(_autopsy, path / "sessions"))
-        long = path / "long.jsonl"
-        length = write_session(long, round(options.long * _MEGABYTE), seed=-1)
-        _row("import of one session", 1, length, partial(_import, long, path / "x.db"))
+        forms: dict[str, _Form] = {"Claude Code": _as_they_are, "Codex": codex_records}
+        for (product, form), megabytes in product_of(forms.items(), (1, options.long)):
+            long = path / f"{product}-{megabytes}.jsonl"
+            length = write_session(long, round(megabytes * _MEGABYTE), seed=-1, form=form)
+            _row(f"import, {product}", 1, length, partial(_import, long, path / f"{long.name}.db"))
 
 
 def _autopsy(folder: Path) -> None:
@@ -113,11 +117,21 @@ def _write_all(folder: Path, files: int, size: int) -> int:
     )
 
 
-def write_session(path: Path, size: int, *, seed: int, folds: bool = True) -> int:
+_Form: TypeAlias = Callable[[Iterable[JsonObject]], Iterator[JsonObject]]
+
+
+def _as_they_are(records: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    return iter(records)
+
+
+def write_session(
+    path: Path, size: int, *, seed: int, folds: bool = True, form: _Form = _as_they_are
+) -> int:
     """Writes a session of about `size` bytes; returns how many it has."""
     written = 0
+    records = _records(f"session-{seed}", Random(seed), size, folds=folds)
     with path.open("w", encoding="utf-8") as file:
-        for record in _records(f"session-{seed}", Random(seed), size, folds=folds):
+        for record in form(records):
             written += file.write(json.dumps(record) + "\n")
             if written >= size:
                 break
@@ -193,6 +207,46 @@ def _records(session: str, random: Random, size: int, *, folds: bool) -> Iterato
             )
             yield user(f"So far: {_said(random, 300)}", isCompactSummary=True)
             shown = 2_000
+
+
+def codex_records(records: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    """Records of Claude Code as Codex writes them; what it has no like of is left out."""
+    time: JsonValue = "2026-01-01T10:00:00.000Z"
+    head: JsonObject = {"id": "session", "timestamp": time, "cwd": "/srv/app"}
+    yield {"timestamp": time, "type": "session_meta", "payload": head}
+    for record in records:
+        if record["type"] == "system" or record.get("isCompactSummary"):
+            continue
+        message = cast("JsonObject", record["message"])
+        content = message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for block in cast("list[JsonObject]", blocks):
+            item = _codex_item(block, message["role"])
+            yield {"timestamp": record["timestamp"], "type": "response_item", "payload": item}
+        if isinstance(usage := message.get("usage"), dict):
+            cached = cast("int", usage["cache_read_input_tokens"])
+            counts: JsonObject = {
+                "input_tokens": cached + 400,
+                "cached_input_tokens": cached,
+                "output_tokens": usage["output_tokens"],
+            }
+            counted: JsonObject = {"type": "token_count", "info": {"last_token_usage": counts}}
+            yield {"timestamp": record["timestamp"], "type": "event_msg", "payload": counted}
+
+
+def _codex_item(block: JsonObject, role: JsonValue) -> JsonObject:
+    match block["type"]:
+        case "tool_use":
+            arguments = json.dumps(block["input"])
+            called: JsonObject = {"call_id": block["id"], "name": "shell", "arguments": arguments}
+            return {"type": "function_call", **called}
+        case "tool_result":
+            answered: JsonObject = {"call_id": block["tool_use_id"], "output": block["content"]}
+            return {"type": "function_call_output", **answered}
+        case _:
+            kind = "output_text" if role == "assistant" else "input_text"
+            said: JsonObject = {"type": kind, "text": block["text"]}
+            return {"type": "message", "role": role, "content": [said]}
 
 
 def _said(random: Random, words: int) -> str:

@@ -291,7 +291,7 @@ class _Said(NamedTuple):
     settings: Mapping[str, frozenset[str]]
 
 
-@lru_cache(maxsize=4_096)  # each new sentence is compared with several rules
+@lru_cache(maxsize=1_024)  # each new sentence is compared with several rules
 def _said(text: str) -> _Said:
     text = unlabelled(text)
     words = topic_of(text.replace("-", " "))

@@ -10,38 +10,67 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from itertools import chain
+from typing import Final, cast, overload
 
 from ctxcore.formats.fields import file_stem, prompt_texts, title_of
 from ctxcore.formats.records import Problem
-from ctxcore.formats.values import RecordedCompaction, RecordedUsage, Repair, Transcript
+from ctxcore.formats.spool import Spool
+from ctxcore.formats.values import (
+    USAGE_SIZE,
+    RecordedCompaction,
+    RecordedUsage,
+    Repair,
+    Transcript,
+)
 from ctxcore.json_types import JsonValue
 from ctxcore.messages.canonical import to_ordered
-from ctxcore.messages.values import Message, Part, Reasoning, Role, Text, ToolCall, text_message
+from ctxcore.messages.values import (
+    Media,
+    Message,
+    Opaque,
+    Part,
+    Reasoning,
+    Refusal,
+    Role,
+    Text,
+    ToolCall,
+    text_message,
+)
 from ctxcore.reasons.storage_problems import FileProblem, RepairCode
 from ctxcore.reasons.values import Reason
 
 _NO_ARGUMENTS: Final = "{}"
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A message, by its place among what was said."""
+
+    place: int
+    time: datetime | None
+
+
 @dataclass(slots=True, kw_only=True)
 class _Answer:
-    """One answer of the model, and the results of its calls."""
+    """One answer of the model, and the results of its calls, by their places in what was said."""
 
     time: datetime | None
-    parts: list[Part] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
-    results: list[tuple[Message, datetime | None]] = field(default_factory=list)
-    usage: RecordedUsage | None = None
+    parts: list[int] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+    open_calls: dict[str, str] = field(default_factory=dict)
+    """The names of the called tools by the ids of the calls without a result."""
+    results: list[_Said] = field(default_factory=list)
+    usage: int | None = None
 
-    def open_call(self, name: str | None) -> ToolCall | None:
-        """The first call without a result; of a tool of this name, if it is given."""
-        answered = {result.answers for result, _ in self.results}
-        left = [call for call in self.calls if call.id not in answered]
-        return next((call for call in left if name in (None, call.name)), None)
+    def open_call(self, name: str | None) -> str | None:
+        """The id of the first call without a result; of a tool of this name, if it is given."""
+        calls = self.open_calls.items()
+        return next((own_id for own_id, tool in calls if name in (None, tool)), None)
 
 
-_Step = _Answer | tuple[Message, datetime | None] | RecordedCompaction
+_Step = _Answer | _Said | RecordedCompaction
+_Kept = Message | Part | ToolCall
 
 
 class TranscriptBuilder:
@@ -52,6 +81,8 @@ class TranscriptBuilder:
 
     def __init__(self, *, format: str, path: str) -> None:
         self._format, self._path = format, path
+        self._kept = Spool[_Kept]()
+        self._usage = Spool[RecordedUsage]()
         self._steps: list[_Step] = []
         self._callers: dict[str, _Answer] = {}
         self._keyed: dict[str, _Answer] = {}
@@ -78,7 +109,7 @@ class TranscriptBuilder:
         """Adds a message of a user or the system; one that is blank is counted as left out."""
         message = _message(role, content)
         if message.content:
-            self._steps.append((message, time))
+            self._steps.append(_Said(self._keep(message), time))
         else:
             self.ignore(f"blank {role}")
 
@@ -92,9 +123,10 @@ class TranscriptBuilder:
     ) -> None:
         """Adds to the answer of the model: the one of the same `key`, else the one not yet over."""
         answer = self._answer(key, time)
-        answer.parts += _message("assistant", content).content
+        answer.parts += map(self._keep, _message("assistant", content).content)
         for call in calls:
-            answer.calls.append(call)
+            answer.calls.append(self._keep(call))
+            answer.open_calls[call.id] = call.name
             self._callers[call.id] = answer
 
     def think(self, text: str, *, key: str | None = None, time: datetime | None = None) -> None:
@@ -133,13 +165,15 @@ class TranscriptBuilder:
         answer = self._callers.get(call_id) if call_id else self._open_answer(name)
         if call_id is None:
             open_call = answer.open_call(name) if answer else None
-            call_id = open_call.id if open_call else self._made_id(line)
+            call_id = open_call or self._made_id(line)
         message = replace(_message("tool", content), answers=call_id, name=name)
+        said = _Said(self._keep(message), time)
         if answer is None:
-            self._steps.append((message, time))
+            self._steps.append(said)
             self.repair(RepairCode.NO_CALL(), line=line)
             return
-        answer.results.append((message, time))
+        answer.open_calls.pop(call_id, None)
+        answer.results.append(said)
         if self._steps[-1] is not answer:
             self.repair(RepairCode.MOVED(), line=line)
 
@@ -169,7 +203,7 @@ class TranscriptBuilder:
         """Records what the provider counted for the answer; its place is filled in."""
         answer = self._last_answer if key is None else self._keyed.get(key)
         if answer is not None:
-            answer.usage = usage
+            answer.usage = self._usage.append(usage, size=USAGE_SIZE)
 
     def compaction(self, compaction: RecordedCompaction) -> None:
         """Records that the program compacted here; its place is filled in."""
@@ -196,25 +230,29 @@ class TranscriptBuilder:
         parent_id: str | None = None,
     ) -> Transcript:
         """The conversation; without an id or a title it is named after its file or first prompt."""
-        messages, usage, compactions = _assembled(self._steps)
+        plans, usage, compactions = _assembled(self._steps, self._usage)
         own_id = id or file_stem(self._path)
-        said = [message for message, _ in messages]
+        built = _BuiltMessages([plan for plan, _ in plans], self._kept)
+        messages = tuple(built) if self._kept.is_held else built
         return Transcript(
             id=own_id,
-            title=title_of((*titles, *prompt_texts(said)), otherwise=own_id),
+            title=title_of(chain(titles, prompt_texts(messages)), otherwise=own_id),
             format=self._format,
             path=self._path,
-            messages=tuple(said),
-            times=tuple(time for _, time in messages),
+            messages=messages,
+            times=tuple(time for _, time in plans),
             parent_id=parent_id,
             model=self.model,
             raw_tools=raw_tools,
             compactions=tuple(compactions),
-            usage=tuple(usage),
+            usage=usage.values,
             problems=tuple(self._problems),
             repairs=tuple(self._repairs),
             ignored=tuple(sorted(self._ignored.items())),
         )
+
+    def _keep(self, value: _Kept) -> int:
+        return self._kept.append(value, size=_size(value))
 
     def _answer(self, key: str | None, time: datetime | None) -> _Answer:
         last = self._steps[-1] if self._steps else None
@@ -270,31 +308,81 @@ def _arguments(value: JsonValue) -> str:
     return _NO_ARGUMENTS if value is None else to_ordered(value)
 
 
-_Timed = tuple[Message, datetime | None]
+def _size(value: _Kept) -> int:
+    """About how many characters are in a message, a part or a call."""
+    match value:
+        case Message():
+            return sum(map(_size, value.content))
+        case ToolCall():
+            return len(value.arguments)
+        case Media() | Opaque():
+            return len(value.raw)
+        case Reasoning():
+            return len(value.text) + len(value.raw or "")
+        case Text() | Refusal():
+            return len(value.text)
+
+
+_Plan = int | tuple[Sequence[int], Sequence[int]]
+"""A message by its place; an answer by the places of its parts and its calls."""
+
+
+class _BuiltMessages(Sequence[Message]):
+    """The messages of `plans`, made when they are asked for."""
+
+    def __init__(self, plans: Sequence[_Plan], kept: Sequence[_Kept]) -> None:
+        self._plans, self._kept = plans, kept
+
+    def __len__(self) -> int:
+        return len(self._plans)
+
+    @overload
+    def __getitem__(self, at: int) -> Message: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Message]: ...
+    def __getitem__(self, at: int | slice) -> Message | Sequence[Message]:
+        if isinstance(at, slice):
+            return tuple(map(self._made, self._plans[at]))
+        return self._made(self._plans[at])
+
+    def __iter__(self) -> Iterator[Message]:
+        return map(self._made, self._plans)
+
+    def _made(self, plan: _Plan) -> Message:
+        if isinstance(plan, int):
+            return cast("Message", self._kept[plan])
+        parts, calls = (tuple(map(self._kept.__getitem__, places)) for places in plan)
+        return Message(
+            role="assistant",
+            content=cast("tuple[Part, ...]", parts),
+            calls=cast("tuple[ToolCall, ...]", calls),
+        )
+
+
+_Timed = tuple[_Plan, datetime | None]
 
 
 def _assembled(
-    steps: Iterable[_Step],
-) -> tuple[list[_Timed], list[RecordedUsage], list[RecordedCompaction]]:
+    steps: Iterable[_Step], reported: Sequence[RecordedUsage]
+) -> tuple[list[_Timed], Spool[RecordedUsage], list[RecordedCompaction]]:
     """The messages with their times, and the usage and compactions with their places."""
     messages: list[_Timed] = []
-    usage: list[RecordedUsage] = []
+    usage = Spool[RecordedUsage]()
     compactions: list[RecordedCompaction] = []
     for step in steps:
         if isinstance(step, RecordedCompaction):
             compactions.append(replace(step, at=len(messages)))
-        elif isinstance(step, _Answer):
+        elif isinstance(step, _Said):
+            messages.append((step.place, step.time))
+        else:
             messages += _of_answer(step)
             if step.usage is not None:
                 after = max(len(messages) - 1 - len(step.results), 0)
-                usage.append(replace(step.usage, after=after))
-        else:
-            messages.append(step)
+                usage.append(replace(reported[step.usage], after=after), size=USAGE_SIZE)
     return messages, usage, compactions
 
 
 def _of_answer(answer: _Answer) -> Iterator[_Timed]:
     if answer.parts or answer.calls:
-        parts, calls = tuple(answer.parts), tuple(answer.calls)
-        yield Message(role="assistant", content=parts, calls=calls), answer.time
-    yield from answer.results
+        yield (answer.parts, answer.calls), answer.time
+    yield from ((result.place, result.time) for result in answer.results)

@@ -10,30 +10,38 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ctxcore.formats.claude_entries import Entry, kind_and_content
 from ctxcore.formats.claude_messages import answer_in, result_blocks, user_in
 from ctxcore.formats.fields import count_at, text_at
 from ctxcore.formats.file_messages import MessagePlan
-from ctxcore.formats.values import RecordedCompaction, RecordedUsage
+from ctxcore.formats.spool import Spool
+from ctxcore.formats.values import USAGE_SIZE, RecordedCompaction, RecordedUsage
 from ctxcore.messages.shapes.anthropic import tool_message
 from ctxcore.messages.values import JsonValue, Message
 
-_Planned: TypeAlias = tuple[MessagePlan, datetime | None]
+_PLAN_SIZE: Final = 300  # bytes, measured
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A message of an entry besides an answer."""
+
+    entry: int
+    """The entry's place."""
+    result: int | None
+    """Which of its results; None: what a user says in it."""
 
 
 @dataclass(slots=True, kw_only=True)
 class _Answer:
-    """The lines of an answer, and the results of its calls."""
+    """The entries of an answer, by their places, and the results of its calls."""
 
-    lines: list[Entry] = field(default_factory=list)
-    results: list[_Planned] = field(default_factory=list)
-
-    @property
-    def has_open_calls(self) -> bool:
-        """Whether a call has no result yet."""
-        return sum(line.calls for line in self.lines) > len(self.results)
+    lines: list[int] = field(default_factory=list)
+    results: list[_Place] = field(default_factory=list)
+    open_calls: int = 0
+    """How many calls have no result yet."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,47 +56,55 @@ class _Compaction:
 class Assembly:
     """The messages of one conversation as plans, with times, compactions and usage."""
 
-    plans: list[MessagePlan] = field(default_factory=list)
+    plans: Spool[MessagePlan] = field(default_factory=Spool[MessagePlan])
     times: list[datetime | None] = field(default_factory=list)
     compactions: list[RecordedCompaction] = field(default_factory=list)
-    usage: list[RecordedUsage] = field(default_factory=list)
+    usage: Spool[RecordedUsage] = field(default_factory=Spool[RecordedUsage])
+    model: str | None = None
+    """The one that the last call with usage names."""
 
-    def add(self, planned: _Planned) -> None:
+    def add(self, plan: MessagePlan, time: datetime | None) -> None:
         """Appends a message."""
-        plan, time = planned
-        self.plans.append(plan)
+        self.plans.append(plan, size=_PLAN_SIZE)
         self.times.append(time)
 
+    def add_usage(self, usage: RecordedUsage) -> None:
+        """Appends what the provider counted for the answer whose messages were added last."""
+        after = max(len(self.plans) - 1, 0)
+        self.usage.append(replace(usage, after=after), size=USAGE_SIZE)
+        self.model = usage.model or self.model
 
-_Step: TypeAlias = _Answer | _Compaction | _Planned
+
+_Step: TypeAlias = _Answer | _Compaction | _Place
 
 
-def assemble(entries: Iterable[Entry]) -> Assembly:
-    """The messages of `entries`, with the compactions and usage between them.
+def assemble(entries: Sequence[Entry], branch: Iterable[int]) -> Assembly:
+    """The messages of the entries at the places in `branch`, with what is between them.
 
-    An entry is let go as soon as its messages are planned, since those of a long session are much.
+    An answer is held by the places of its entries alone, since those of a long session are much.
     """
-    steps, assembly = _in_order(entries), Assembly()
+    steps, assembly = _in_order(entries, branch), Assembly()
     while steps:
         match step := steps.popleft():
             case _Answer():
-                _add_answer(assembly, step)
+                _add_answer(assembly, step, entries)
             case _Compaction():
                 assembly.compactions.append(_compaction(step, len(assembly.plans)))
-            case _:
-                assembly.add(step)
+            case _Place():
+                _add_message(assembly, step, entries)
     return assembly
 
 
-def _in_order(entries: Iterable[Entry]) -> deque[_Step]:
-    """The steps that `entries` make up."""
+def _in_order(entries: Sequence[Entry], branch: Iterable[int]) -> deque[_Step]:
+    """The steps that the entries of a branch make up."""
     order = _Order()
-    for entry in entries:
+    for place in branch:
+        entry = entries[place]
         match entry.kind:
             case "assistant":
-                order.join_answer(entry)
+                order.join_answer(entry, place)
             case "user":
-                order.join_user(entry)
+                order.join_user(entry, place)
             case "boundary":
                 order.steps.append(_Compaction(boundary=entry))
             case "summary":
@@ -104,7 +120,7 @@ class _Order:
     by_message: dict[str, _Answer] = field(default_factory=dict)
     by_call: dict[str, _Answer] = field(default_factory=dict)
 
-    def join_answer(self, entry: Entry) -> None:
+    def join_answer(self, entry: Entry, place: int) -> None:
         """Adds a line to the answer of the same id; without an id it is an answer of its own."""
         answer = self.by_message.get(entry.message_id or "")
         if answer is None:
@@ -112,21 +128,21 @@ class _Order:
             self.steps.append(answer)
         if entry.message_id:
             self.by_message[entry.message_id] = answer
-        answer.lines.append(entry)
+        answer.lines.append(place)
+        answer.open_calls += entry.calls
         self.by_call.update(dict.fromkeys(entry.call_ids, answer))
 
-    def join_user(self, entry: Entry) -> None:
+    def join_user(self, entry: Entry, place: int) -> None:
         """Adds the results in a record to the answers with their calls, then the user's message."""
         for nth, call_id in enumerate(entry.answered_ids):
-            plan = MessagePlan(partial(_make_result, nth), (entry.source,))
-            answer = self._calling(call_id)
+            result, answer = _Place(place, nth), self._calling(call_id)
             if answer is None:
-                self.steps.append((plan, entry.recorded_at))
+                self.steps.append(result)
             else:
-                answer.results.append((plan, entry.recorded_at))
+                answer.results.append(result)
+                answer.open_calls -= 1
         if entry.has_message:
-            make = _make_note if entry.is_meta else _make_user
-            self.steps.append((MessagePlan(make, (entry.source,)), entry.recorded_at))
+            self.steps.append(_Place(place, None))
 
     def join_summary(self, entry: Entry) -> None:
         """Completes the compaction whose boundary was just before, or adds one without."""
@@ -141,19 +157,28 @@ class _Order:
         if call_id:
             return self.by_call.get(call_id)
         answers = (step for step in reversed(self.steps) if isinstance(step, _Answer))
-        return next((answer for answer in answers if answer.has_open_calls), None)
+        return next((answer for answer in answers if answer.open_calls > 0), None)
 
 
-def _add_answer(assembly: Assembly, answer: _Answer) -> None:
-    if any(line.has_message for line in answer.lines):
-        plan = MessagePlan(_make_answer, tuple(line.source for line in answer.lines))
-        assembly.add((plan, answer.lines[0].recorded_at))
+def _add_answer(assembly: Assembly, answer: _Answer, entries: Sequence[Entry]) -> None:
+    lines = [entries[place] for place in answer.lines]
+    if any(line.has_message for line in lines):
+        plan = MessagePlan(_make_answer, tuple(line.source for line in lines))
+        assembly.add(plan, lines[0].recorded_at)
     # Output grows from line to line.
-    usage = next((line.usage for line in reversed(answer.lines) if line.usage), None)
+    usage = next((line.usage for line in reversed(lines) if line.usage), None)
     if usage is not None:
-        assembly.usage.append(replace(usage, after=max(len(assembly.plans) - 1, 0)))
+        assembly.add_usage(usage)
     for result in answer.results:
-        assembly.add(result)
+        _add_message(assembly, result, entries)
+
+
+def _add_message(assembly: Assembly, at: _Place, entries: Sequence[Entry]) -> None:
+    entry = entries[at.entry]
+    make = _make_note if entry.is_meta else _make_user
+    if at.result is not None:
+        make = partial(_make_result, at.result)
+    assembly.add(MessagePlan(make, (entry.source,)), entry.recorded_at)
 
 
 def _compaction(step: _Compaction, at: int) -> RecordedCompaction:

@@ -7,9 +7,11 @@ calls, and the notes of hooks on those.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from itertools import chain, pairwise
+from typing import Final
 
 from ctxcore.formats.claude_assembly import assemble
 from ctxcore.formats.claude_entries import Entry, Log, is_message, parse_log
@@ -20,55 +22,59 @@ from ctxcore.formats.values import Format, Transcript
 from ctxcore.reasons.storage_problems import FormatCode
 
 _MESSAGE_KINDS = ("user", "assistant", "summary")
+_NONE: Final = -1  # no place
 
 
-def _active_branch(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries of the active branch, in file order."""
-    parents = _parent_places(entries)
-    places = range(len(entries) - 1, -1, -1)
-    at = next((at for at in places if entries[at].kind in _MESSAGE_KINDS), None)
-    chain = set()
-    while at is not None:  # a parent stands before its children, so this ends
-        chain.add(at)
+def _active_branch(log: Log, places: Sequence[int]) -> list[int]:
+    """The places of the active branch among those of one conversation, in file order."""
+    parents = _parent_places(log, places)
+    backwards = (place for place in reversed(places) if log.entries[place].kind in _MESSAGE_KINDS)
+    ancestors, kept = bytearray(len(log.entries)), bytearray(len(log.entries))
+    at = next(backwards, _NONE)
+    while at != _NONE:  # a parent stands before its children, so this ends
+        ancestors[at] = True
         at = parents[at]
-    answers = {entries[at].message_id for at in chain} - {None}
+    answers = {log.entries[place].message_id for place in places if ancestors[place]} - {None}
     calls: set[str] = set()
-    kept: set[int] = set()
-    for at, entry in enumerate(entries):
-        is_note = entry.kind == "link" or (entry.is_meta and parents[at] not in chain)
+    for place in places:
+        entry, parent = log.entries[place], parents[place]
+        is_note = entry.kind == "link" or (entry.is_meta and not _is_in(ancestors, parent))
         if (
-            at in chain
+            ancestors[place]
             or entry.message_id in answers
             or not calls.isdisjoint(entry.answered_ids)
-            or (is_note and parents[at] in kept)
+            or (is_note and _is_in(kept, parent))
         ):
-            kept.add(at)
+            kept[place] = True
             calls.update(entry.call_ids)
-    return [entry for at, entry in enumerate(entries) if at in kept]
+    return [place for place in places if kept[place]]
 
 
-def _parent_places(entries: Sequence[Entry]) -> list[int | None]:
-    """For each entry the place of the one before it in its branch; None begins a branch.
+def _is_in(marked: bytearray, place: int) -> bool:
+    return place != _NONE and bool(marked[place])
 
-    Without a parent in the file, that is the record before. Only a prompt whose parent is null, in
-    a file where most records have one, begins the session anew.
+
+def _parent_places(log: Log, places: Sequence[int]) -> Sequence[int]:
+    """By place, the place of the entry before each of `places` in its branch; none begins one.
+
+    Without a parent in the conversation, that is the entry before. Only a prompt whose parent is
+    null, in a conversation where most entries have one, begins it anew.
     """
-    places: dict[str, int] = {}
-    known: list[int | None] = []
-    for at, entry in enumerate(entries):
-        known.append(places.get(entry.parent) if entry.parent else None)
-        if entry.uuid:
-            places.setdefault(entry.uuid, at)
-    is_linked = 2 * sum(place is not None for place in known) > len(entries)
-    return [
-        place if place is not None else _assumed_parent(entries[at], at, is_linked)
-        for at, place in enumerate(known)
-    ]
+    own = bytearray(len(log.entries))
+    parents = array("q", [_NONE]) * len(log.entries)
+    for place in places:
+        own[place] = True
+        parent = log.parents[place]
+        parents[place] = parent if _is_in(own, parent) else _NONE
+    is_linked = 2 * sum(parents[place] != _NONE for place in places) > len(places)
+    for before, place in pairwise(places):
+        if parents[place] == _NONE and not (is_linked and _begins_anew(log.entries[place])):
+            parents[place] = before
+    return parents
 
 
-def _assumed_parent(entry: Entry, at: int, is_linked: bool) -> int | None:
-    begins_anew = is_linked and entry.names_no_parent and entry.is_prompt
-    return None if begins_anew or at == 0 else at - 1
+def _begins_anew(entry: Entry) -> bool:
+    return entry.names_no_parent and entry.is_prompt
 
 
 _MAIN = ""
@@ -81,10 +87,8 @@ def _is_claude_code(records: Records) -> bool:
 def _read(records: Records) -> Iterator[Transcript | Problem]:
     log = parse_log(_session_records(records))
     yield from log.problems
-    groups = _by_agent(log.entries)
-    log = replace(log, entries=())  # of a long session they are most of what is held
-    for agent in list(groups):
-        transcript = _transcript(agent, groups.pop(agent), log, records)
+    for agent, places in _by_agent(log).items():
+        transcript = _transcript(agent, places, log, records)
         if len(transcript.messages):
             yield transcript
 
@@ -99,66 +103,58 @@ def _session_records(records: Iterable[Record]) -> Iterator[Record]:
             yield record
 
 
-def _by_agent(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-    """The entries of the main conversation, then those of each sub-agent by its id.
+def _by_agent(log: Log) -> dict[str, Sequence[int]]:
+    """The places of the main conversation, then those of each sub-agent by its id.
 
     A sub-agent without an id, as in older sessions, is named after its first record.
     """
-    groups: dict[str, list[Entry]] = {_MAIN: []}
+    groups: dict[str, array[int]] = {_MAIN: array("q")}
     owners: list[str] = []
-    parents = _parent_places(entries)
-    for at, entry in enumerate(entries):
+    names: dict[str, str] = {}  # each under itself, so that all entries share one text
+    parents = _parent_places(log, range(len(log.entries)))
+    for place, entry in enumerate(log.entries):
         owner = _MAIN
         if entry.agent_id is not None:
-            owner = entry.agent_id or _inherited(owners, parents[at], entry, at)
+            owner = entry.agent_id or _inherited(owners, parents[place], entry, place)
+            owner = names.setdefault(owner, owner)
         owners.append(owner)
-        groups.setdefault(owner, []).append(entry)
-    return groups
+        groups.setdefault(owner, array("q")).append(place)
+    return {**groups}
 
 
-def _inherited(owners: Sequence[str], parent: int | None, entry: Entry, at: int) -> str:
-    above = owners[parent] if parent is not None else _MAIN
-    return above or entry.uuid or f"agent-{at}"
+def _inherited(owners: Sequence[str], parent: int, entry: Entry, place: int) -> str:
+    above = owners[parent] if parent != _NONE else _MAIN
+    return above or entry.uuid or f"agent-{place}"
 
 
-def _transcript(agent: str, entries: list[Entry], log: Log, records: Records) -> Transcript:
-    """The conversation of an agent; takes its entries out of the list."""
-    branch = _active_branch(entries)
+def _transcript(agent: str, places: Sequence[int], log: Log, records: Records) -> Transcript:
+    """The conversation of an agent, whose entries are at `places`."""
+    branch = _active_branch(log, places)
+    entries = (log.entries[place] for place in places)
     session_id = next((entry.session_id for entry in entries if entry.session_id), None)
     own_id = agent or session_id or file_stem(records.name)
-    prompts = [entry.text for entry in branch if entry.kind == "user" and is_prompt(entry.text)]
-    titles = (*(log.titles if not agent else ()), *prompts)
-    ignored = _ignored(entries, branch, log) if not agent else ()
-    entries.clear()
-    assembly = assemble(_taken(branch))
-    models = [usage.model for usage in assembly.usage if usage.model]
+    said = (log.entries[place] for place in branch)
+    prompts = (one.text for one in said if one.kind == "user" and is_prompt(one.text))
+    assembly = assemble(log.entries, branch)
     return Transcript(
         id=own_id,
-        title=title_of(titles, otherwise=own_id),
+        title=title_of(chain(() if agent else log.titles, prompts), otherwise=own_id),
         format="claude-code",
         path=records.name,
         messages=planned_messages(assembly.plans, records),
         times=tuple(assembly.times),
         parent_id=session_id if agent else None,
-        model=models[-1] if models else None,
+        model=assembly.model,
         compactions=tuple(assembly.compactions),
-        usage=tuple(assembly.usage),
-        ignored=ignored,
+        usage=assembly.usage.values,
+        ignored=() if agent else _ignored(log, places, branch),
     )
 
 
-def _taken(entries: list[Entry]) -> Iterator[Entry]:
-    """All entries, which the list then has no more."""
-    yield from entries
-    entries.clear()
-
-
-def _ignored(
-    entries: Sequence[Entry], branch: Sequence[Entry], log: Log
-) -> tuple[tuple[str, int], ...]:
-    left = Counter(entry.kind for entry in entries if entry.kind != "link")
-    left.subtract(Counter(entry.kind for entry in branch if entry.kind != "link"))
-    counts = log.ignored + Counter({"left branch": left.total()})
+def _ignored(log: Log, places: Sequence[int], branch: Sequence[int]) -> tuple[tuple[str, int], ...]:
+    kept = set(branch)
+    left = sum(place not in kept and log.entries[place].kind != "link" for place in places)
+    counts = log.ignored + Counter({"left branch": left})
     return tuple(sorted(counts.items()))
 
 

@@ -6,8 +6,9 @@ takes little memory.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from sys import intern
@@ -18,6 +19,7 @@ from ctxcore.formats.fields import object_at, text_at, time_at
 from ctxcore.formats.file_messages import Held, Source
 from ctxcore.formats.provider_usage import anthropic_usage
 from ctxcore.formats.records import Problem, Record
+from ctxcore.formats.spool import Spool
 from ctxcore.formats.values import RecordedUsage
 from ctxcore.messages.provider_edits import read_cleared
 from ctxcore.messages.values import JsonObject, JsonValue
@@ -28,6 +30,7 @@ EntryKind: TypeAlias = Literal["user", "assistant", "boundary", "summary", "link
 _TITLE_FIELDS = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _SYNTHETIC = "<synthetic>"  # the model name of messages that the program wrote, e.g. API errors
 _OPENING_CHARS = 400  # of a prompt, for a title
+_ENTRY_SIZE = 700  # bytes, measured: of one without its content
 _NOTHING = Held(None)
 
 
@@ -40,7 +43,6 @@ class Entry:
     """Where its content is."""
     uuid: str | None
     """The record's own id."""
-    parent: str | None
     names_no_parent: bool
     """Whether it says that there is none before it."""
     agent_id: str | None
@@ -75,7 +77,9 @@ class Entry:
 class Log:
     """The entries of a session file and all else that is in it; the best title comes first."""
 
-    entries: tuple[Entry, ...]
+    entries: Sequence[Entry]
+    parents: Sequence[int]
+    """For each entry the place of the one that it names as the one before; -1: none in the file."""
     titles: tuple[str, ...]
     problems: tuple[Problem, ...]
     ignored: Counter[str] = field(default_factory=Counter)
@@ -83,9 +87,10 @@ class Log:
 
 def parse_log(records: Iterable[Record]) -> Log:
     """The entries of a session, each `uuid` once, with titles, problems and ignored records."""
-    entries, problems, ignored = [], [], Counter[str]()
+    entries, parents = Spool[Entry](), array("q")
+    problems, ignored = list[Problem](), Counter[str]()
     titles: list[JsonObject] = []
-    seen: dict[str, str] = {}  # each id under itself, so that children hold the same text
+    seen: dict[str, int] = {}
     for found in records:
         line, record = found.line, found.value
         if not isinstance(record, dict):
@@ -102,14 +107,16 @@ def parse_log(records: Iterable[Record]) -> Log:
             ignored["duplicate"] += 1
         else:
             parent = text_at(record, "parentUuid", "logicalParentUuid")
-            parent = seen.get(parent, parent) if parent else None
-            entries.append(_entry(kind, found, record, content, uuid=uuid, parent=parent))
+            parents.append(seen.get(parent, -1) if parent else -1)
+            entry = _entry(kind, found, record, content, uuid=uuid)
+            place = entries.append(entry, size=_ENTRY_SIZE)
             if uuid:
-                seen[uuid] = uuid
+                seen[uuid] = place
             if kind == "link":
                 ignored[_label(record)] += 1
     return Log(
-        entries=tuple(entries),
+        entries=entries,
+        parents=parents,
         titles=_ranked_titles(titles, seen),
         problems=tuple(problems),
         ignored=ignored,
@@ -123,7 +130,6 @@ def _entry(
     content: JsonValue,
     *,
     uuid: str | None,
-    parent: str | None,
 ) -> Entry:
     session_id = text_at(record, "sessionId")
     is_sidechain = record.get("isSidechain") is True
@@ -141,7 +147,6 @@ def _entry(
         kind=kind,
         source=_NOTHING if kind in ("link", "boundary") else found.span or Held(record),
         uuid=uuid,
-        parent=parent,
         names_no_parent="parentUuid" in record and record["parentUuid"] is None,
         agent_id=(text_at(record, "agentId") or "") if is_sidechain else None,
         session_id=intern(session_id) if session_id else None,

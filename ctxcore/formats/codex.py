@@ -17,12 +17,12 @@ from ctxcore.formats.codex_entries import (
     USER_EVENT,
     Entry,
     Log,
-    entries_of,
     is_answer,
     is_bare_call,
     is_bare_head,
     is_bare_item,
     is_wrapped,
+    places_of,
     recorded_at,
     responses_item,
     tool_name,
@@ -166,13 +166,14 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
     log = Log(builder=TranscriptBuilder(format="codex", path=records.name))
     for record in _records(records):
         log.add(record)
-    entries = entries_of(log)
-    reader = _Reader(log.builder, usage_first=_is_usage_first(entries))
+    places = places_of(log)
+    is_usage_first = _is_usage_first(log.entries[place] for place in places)
+    reader = _Reader(log.builder, usage_first=is_usage_first)
     base = text_at(object_at(log.meta, "base_instructions"), "text")
-    if base and entries:
+    if base and places:
         log.builder.say("system", base, time=recorded_at(log.meta))
-    for entry in entries:
-        reader.read(entry)
+    for place in places:
+        reader.read(log.entries[place])
     transcript = log.builder.build(
         id=text_at(log.meta, "id", "session_id"),
         titles=[*reversed(log.names), *filter(is_prompt, log.prompts)],
@@ -212,7 +213,7 @@ def _beyond(total: Mapping[str, object], before: Mapping[str, object]) -> Mappin
     return {key: max(count - (count_at(before, key) or 0), 0) for key, count in counts}
 
 
-def _is_usage_first(entries: Sequence[Entry]) -> bool:
+def _is_usage_first(entries: Iterable[Entry]) -> bool:
     """Whether the first usage stands before the first answer."""
     for entry in entries:
         info = object_at(entry.raw, "info")

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from typing import Final, Literal, TypeAlias
 
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import count_at, is_prompt, object_at, text_at, time_at
 from ctxcore.formats.records import Record
+from ctxcore.formats.spool import Spool
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import to_ordered, type_of
 from ctxcore.messages.shapes.responses import Responses
@@ -64,9 +66,16 @@ class Log:
 
     builder: TranscriptBuilder
     meta: JsonObject = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    entries: Spool[Entry] = field(default_factory=Spool[Entry])
+    kinds: list[_Kind] = field(default_factory=list)
+    """Those of the entries."""
+    has_prompts: bool = False
+    """Whether an item is what a user wrote."""
+    has_answers: bool = False
     names: list[str] = field(default_factory=list)
     prompts: list[str] = field(default_factory=list)
+    _size: int = 0
+    """Of the record that is read."""
 
     def add(self, record: Record) -> None:
         """Reads the next record."""
@@ -75,6 +84,7 @@ class Log:
             self.builder.problem(FileProblem.NO_RECORD(), line=line)
             return
         kind, payload, time = text_at(value, "type"), value.get("payload"), recorded_at(value)
+        self._size = record.size
         if isinstance(payload, dict) and kind:
             self._add_payload(kind, payload, line, time)
         elif kind in _WRAPPED:
@@ -132,41 +142,49 @@ class Log:
             self.builder.ignore(f"event_msg/{kind}")
 
     def _keep(self, kind: _Kind, raw: JsonObject, line: int | None, time: datetime | None) -> None:
-        self.entries.append(Entry(kind=kind, raw=raw, line=line, time=time))
+        entry = Entry(kind=kind, raw=raw, line=line, time=time)
+        self.entries.append(entry, size=self._size)
+        self.kinds.append(kind)
+        self.has_answers |= entry.role == "assistant"
+        self.has_prompts |= entry.role == "user" and is_prompt(entry.text)
 
 
-def entries_of(log: Log) -> list[Entry]:
-    """The entries of the conversation, without those that repeat others or were rolled back."""
-    has_prompts = any(entry.role == "user" and is_prompt(entry.text) for entry in log.entries)
-    has_answers = any(entry.role == "assistant" for entry in log.entries)
-    kept: list[Entry] = []
-    for entry in log.entries:
-        is_prompt_event = type_of(entry.raw) == USER_EVENT
-        if entry.kind == "event" and (has_prompts if is_prompt_event else has_answers):
-            log.builder.ignore(f"event_msg/{type_of(entry.raw)}")
-        elif entry.kind == "rollback":
-            start = _start_of_turns(kept, count_at(entry.raw, "num_turns") or 0)
-            for _ in filter(_is_said, kept[start:]):
+def places_of(log: Log) -> list[int]:
+    """The places of the entries of the conversation, without what repeats or was rolled back."""
+    entries = log.entries
+    kept: list[int] = []
+    for place, kind in enumerate(log.kinds):
+        if kind == "event" and _repeats_an_item(log, entries[place]):
+            log.builder.ignore(f"event_msg/{type_of(entries[place].raw)}")
+        elif kind == "rollback":
+            turns = count_at(entries[place].raw, "num_turns") or 0
+            start = _start_of_turns(entries, kept, turns)
+            for _ in filter(_is_said, map(entries.__getitem__, kept[start:])):
                 log.builder.ignore("left branch")
             del kept[start:]
         else:
-            if entry.kind == "compaction" and (at := _summary_place(kept, entry)) is not None:
-                log.builder.ignore("summary")
-                del kept[at]
-            kept.append(entry)
+            if kind == "compaction":
+                at = _summary_at(entries, kept, entries[place])
+                if at is not None:
+                    log.builder.ignore("summary")
+                    del kept[at]
+            kept.append(place)
     return kept
+
+
+def _repeats_an_item(log: Log, event: Entry) -> bool:
+    return log.has_prompts if type_of(event.raw) == USER_EVENT else log.has_answers
 
 
 def _is_said(entry: Entry) -> bool:
     return entry.kind in ("item", "event")
 
 
-def _start_of_turns(entries: Sequence[Entry], turns: int) -> int:
-    """Where the last `turns` turns begin, each with what a user wrote."""
-    starts = [at for at, entry in enumerate(entries) if _starts_turn(entry)]
-    if not turns or not starts:
-        return len(entries)
-    return starts[-min(turns, len(starts))]
+def _start_of_turns(entries: Sequence[Entry], kept: Sequence[int], turns: int) -> int:
+    """Where in `kept` the last `turns` turns begin, each with what a user wrote."""
+    backwards = range(len(kept) - 1, -1, -1)
+    starts = (at for at in backwards if _starts_turn(entries[kept[at]]))
+    return min(islice(starts, turns), default=len(kept))
 
 
 def _starts_turn(entry: Entry) -> bool:
@@ -175,12 +193,14 @@ def _starts_turn(entry: Entry) -> bool:
     return entry.role == "user" and is_prompt(entry.text)
 
 
-def _summary_place(entries: Sequence[Entry], compaction: Entry) -> int | None:
-    """Where the answer is that became the summary of a compaction; None if there is none."""
-    at = next((at for at in range(len(entries) - 1, -1, -1) if _is_said(entries[at])), None)
-    if at is None or entries[at].role != "assistant":
+def _summary_at(entries: Sequence[Entry], kept: Sequence[int], compaction: Entry) -> int | None:
+    """Where in `kept` the answer is that became the summary of a compaction, if there is one."""
+    backwards = range(len(kept) - 1, -1, -1)
+    at = next((at for at in backwards if _is_said(entries[kept[at]])), None)
+    last = entries[kept[at]] if at is not None else None
+    if last is None or last.role != "assistant":
         return None
-    summary, text = text_at(compaction.raw, "message") or "", entries[at].text.strip()
+    summary, text = text_at(compaction.raw, "message") or "", last.text.strip()
     return at if text and summary.strip().endswith(text) else None
 
 

@@ -15,6 +15,7 @@ from ctxcore.errors import MessageError
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import count_at, is_prompt, object_at, text_at, time_at
 from ctxcore.formats.records import Problem, Record, Records
+from ctxcore.formats.spool import Spool
 from ctxcore.formats.values import Format, RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import object_of, to_ordered, type_of
@@ -226,10 +227,11 @@ def _is_event(value: JsonObject) -> bool:
 
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
-    events, taken_back = _events(records)
-    session = _Session(records.name, _requested(events))
-    for record in events:
-        session.read(record)
+    events = Spool[Record]()
+    places, taken_back = _kept(records, events)
+    session = _Session(records.name, _requested(events[place] for place in places))
+    for place in places:
+        session.read(events[place])
     for _ in range(taken_back):
         session.agents[_MAIN].builder.ignore("left branch")
     own_id = text_at(session.about, "sessionId")
@@ -245,19 +247,21 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
             yield from transcript.problems
 
 
-def _events(records: Records) -> tuple[list[Record], int]:
-    """The events that were not taken back, and how many messages were."""
-    kept: list[Record] = []
+def _kept(records: Records, events: Spool[Record]) -> tuple[list[int], int]:
+    """Puts all into `events`; the places of what was not taken back, how many messages were."""
+    kept: dict[int, str | None] = {}
+    """The ids of the events by their places."""
     taken_back = 0
     for record in records:
         event = record.value
         if not isinstance(event, dict) or event.get("type") != "session.snapshot_rewind":
-            kept.append(record)
+            kept[events.append(record, size=record.size)] = _id(record)
             continue
-        ids = _rewound(object_at(event, "data"), [_id(one) for one in kept])
-        taken_back += sum(_id(one) in ids and _is_said(one) for one in kept)
-        kept = [one for one in kept if _id(one) not in ids]
-    return kept, taken_back
+        ids = _rewound(object_at(event, "data"), [*kept.values()])
+        for place in [place for place, own_id in kept.items() if own_id in ids]:
+            del kept[place]
+            taken_back += _is_said(events[place])
+    return [*kept], taken_back
 
 
 def _rewound(data: Mapping[str, object], ids: Sequence[str | None]) -> set[str | None]:

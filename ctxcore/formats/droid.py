@@ -19,6 +19,7 @@ from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.claude_blocks import read_blocks
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
 from ctxcore.formats.records import Problem, Record, Records
+from ctxcore.formats.spool import Spool
 from ctxcore.formats.values import Format, RecordedCompaction, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import to_ordered, type_of
@@ -113,14 +114,14 @@ class _Entry:
 
 def _stored(records: Records) -> Transcript:
     builder = TranscriptBuilder(format="droid", path=records.name)
-    entries: list[_Entry] = []
+    entries = Spool[_Entry]()
     for record in records:
         if isinstance(record.value, dict) and type_of(record.value):
-            entries.append(_Entry(raw=record.value, line=record.line))
+            entries.append(_Entry(raw=record.value, line=record.line), size=record.size)
         else:
             builder.problem(FileProblem.NO_RECORD(), line=record.line)
     said = [at for at, entry in enumerate(entries) if entry.is_message]
-    branch = active_branch([entry.link for entry in entries], said[-1] if said else None)
+    branch = set(active_branch([entry.link for entry in entries], said[-1] if said else None))
     for at, entry in enumerate(entries):
         if entry.is_message and at not in branch:
             builder.ignore("left branch")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Final
@@ -96,10 +96,10 @@ def file_stem(name: str) -> str:
     return PurePath(name).stem or name
 
 
-def prompt_texts(messages: Iterable[Message]) -> list[str]:
+def prompt_texts(messages: Iterable[Message]) -> Iterator[str]:
     """The texts of user messages, without those that a program wrote."""
     texts = (message.text.strip() for message in messages if message.role == "user")
-    return [text for text in texts if is_prompt(text)]
+    return filter(is_prompt, texts)
 
 
 def is_prompt(text: str) -> bool:

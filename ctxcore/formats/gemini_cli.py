@@ -5,7 +5,7 @@ Contents that were saved by hand (`/chat save`) are read as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -15,6 +15,7 @@ from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
 from ctxcore.formats.gemini_contents import Content, Step, parts_of, read_steps, text_of
 from ctxcore.formats.records import Problem, Records
+from ctxcore.formats.spool import Spool
 from ctxcore.formats.values import Format, RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.reasons.storage_problems import FileProblem, FormatCode, RepairCode
@@ -28,7 +29,8 @@ _NOTES: Final = ("info", "error", "warning")
 class _Entry:
     """A message record, or a compaction in its place."""
 
-    raw: JsonObject
+    place: int
+    """Where its content is kept; 0 for a compaction, which has none."""
     line: int | None
     compaction: RecordedCompaction | None = None
 
@@ -40,10 +42,14 @@ class _Session:
     builder: TranscriptBuilder
     about: JsonObject = field(default_factory=dict)
     entries: dict[str, _Entry] = field(default_factory=dict)
-    is_found: bool = False
+    kept: Spool[JsonObject] = field(default_factory=Spool[JsonObject])
+    """All versions of all messages."""
+    _size: int = 0
+    """Of the record that is read."""
 
-    def add(self, value: JsonValue, line: int | None) -> None:
+    def add(self, value: JsonValue, line: int | None, size: int) -> None:
         """Reads the next record."""
+        self._size = size
         if not isinstance(value, dict):
             self.builder.problem(FileProblem.NO_RECORD(), line=line)
         elif isinstance(changed := value.get("$set"), dict):
@@ -73,7 +79,8 @@ class _Session:
     def _put(self, value: JsonObject, line: int | None) -> None:
         """A record of a known id is a newer version of that message."""
         own_id = text_at(value, "id") or f"#{len(self.entries)}"
-        self.entries[own_id] = _Entry(raw=value, line=line)
+        place = self.kept.append(value, size=self._size)
+        self.entries[own_id] = _Entry(place=place, line=line)
 
     def _rewind(self, own_id: str) -> None:
         """Takes back the message of this id and all after it; everything, if there is none."""
@@ -115,7 +122,7 @@ class _Session:
         for _ in new:
             self.builder.ignore("summary")
         before = {own_id: self.entries.pop(own_id) for own_id in gone}
-        mark = _Entry(raw={}, line=line, compaction=compaction)
+        mark = _Entry(place=0, line=line, compaction=compaction)
         self.entries = {**before, f"compaction {line}": mark, **self.entries}
 
 
@@ -152,10 +159,9 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
     builder = TranscriptBuilder(format="gemini-cli", path=records.name)
     session = _Session(builder=builder)
     for record in records:
-        session.add(record.value, record.line)
+        session.add(record.value, record.line, record.size)
     builder.model = text_at(object_at(session.about, "meta"), "model")
-    steps = list(_steps(builder, session.entries.values()))
-    read_steps(builder, steps)
+    read_steps(builder, _steps(session))
     transcript = builder.build(
         id=text_at(session.about, "sessionId"),
         titles=[text_at(session.about, "summary")],
@@ -174,41 +180,45 @@ def _parent_id(about: JsonObject, name: str) -> str | None:
     return folder or None if is_agent else None
 
 
-def _steps(builder: TranscriptBuilder, entries: Iterable[_Entry]) -> Iterator[Step]:
-    answered: set[str] = set()
-    for nth, entry in enumerate(entries):
-        kind, role = text_at(entry.raw, "type", "role") or "", entry.raw.get("role")
-        if kind == role and kind in _MODEL and kind != "model":
-            builder.repair(RepairCode.ROLE(role=kind, meant="model"), line=entry.line)
+def _steps(session: _Session) -> Iterator[Step]:
+    builder, answered = session.builder, set[str]()
+    for nth, entry in enumerate(session.entries.values()):
         if entry.compaction is not None:
             yield entry.compaction
-        elif kind in _NOTES:
+            continue
+        raw = session.kept[entry.place]
+        kind, role = text_at(raw, "type", "role") or "", raw.get("role")
+        if kind == role and kind in _MODEL and kind != "model":
+            builder.repair(RepairCode.ROLE(role=kind, meant="model"), line=entry.line)
+        if kind in _NOTES:
             builder.ignore(kind)
         elif kind == "user":
-            yield from _user(builder, entry, answered)
+            yield from _user(builder, raw, entry.line, answered)
         elif kind in _MODEL:
-            yield from _answer(entry, nth, answered)
+            yield from _answer(raw, entry.line, nth, answered)
         elif kind == "system":
-            yield _content(entry, "system", _parts(entry.raw))
+            yield _content(raw, entry.line, "system", _parts(raw))
         else:
             builder.problem(FileProblem.NO_CONTENT(kind=kind), line=entry.line)
 
 
-def _user(builder: TranscriptBuilder, entry: _Entry, answered: set[str]) -> Iterator[Step]:
+def _user(
+    builder: TranscriptBuilder, raw: JsonObject, line: int | None, answered: set[str]
+) -> Iterator[Step]:
     """A user's content without the results that its call holds already."""
-    parts = _parts(entry.raw)
+    parts = _parts(raw)
     left = [part for part in parts if _answered_id(part) not in answered]
     for _ in range(len(parts) - len(left)):
         builder.ignore("duplicate")
     if left:
-        yield _content(entry, "user", left)
+        yield _content(raw, line, "user", left)
     elif not parts:
         builder.ignore("blank user")
 
 
-def _answer(entry: _Entry, nth: int, answered: set[str]) -> Iterator[Step]:
+def _answer(raw: JsonObject, line: int | None, nth: int, answered: set[str]) -> Iterator[Step]:
     """An answer as contents: thoughts, text and calls, then the results of the calls."""
-    raw, calls = entry.raw, entry.raw.get("toolCalls")
+    calls = raw.get("toolCalls")
     called = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
     thoughts = raw.get("thoughts")
     thought = map(_thought, thoughts if isinstance(thoughts, list) else [])
@@ -222,7 +232,7 @@ def _answer(entry: _Entry, nth: int, answered: set[str]) -> Iterator[Step]:
     usage = _usage(raw)
     yield Content(
         raw={"role": "model", "parts": parts},
-        line=entry.line,
+        line=line,
         time=time_at(raw, "timestamp", "ts"),
         key=f"{nth} {text_at(raw, 'id')}",
         model=text_at(raw, "model"),
@@ -231,12 +241,12 @@ def _answer(entry: _Entry, nth: int, answered: set[str]) -> Iterator[Step]:
     results = [part for call in called for part in _results(call)]
     answered.update(filter(None, map(_answered_id, results)))
     if results:
-        yield Content(raw={"role": "user", "parts": results}, line=entry.line, time=_ended(called))
+        yield Content(raw={"role": "user", "parts": results}, line=line, time=_ended(called))
 
 
-def _content(entry: _Entry, role: str, parts: list[JsonValue]) -> Content:
-    time = time_at(entry.raw, "timestamp", "ts")
-    return Content(raw={"role": role, "parts": parts}, line=entry.line, time=time)
+def _content(raw: JsonObject, line: int | None, role: str, parts: list[JsonValue]) -> Content:
+    time = time_at(raw, "timestamp", "ts")
+    return Content(raw={"role": role, "parts": parts}, line=line, time=time)
 
 
 def _parts(raw: JsonObject) -> list[JsonValue]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -43,7 +43,7 @@ def text_of(parts: Sequence[JsonValue]) -> str:
     return "\n".join(text for text in texts if isinstance(text, str) and text.strip())
 
 
-def read_steps(builder: TranscriptBuilder, steps: Sequence[Step]) -> None:
+def read_steps(builder: TranscriptBuilder, steps: Iterable[Step]) -> None:
     """Adds contents and compactions in order; responses without an id follow their calls."""
     for answer in _by_answer(steps):
         contents = [(at, step) for at, step in answer if isinstance(step, Content)]
@@ -55,7 +55,7 @@ def read_steps(builder: TranscriptBuilder, steps: Sequence[Step]) -> None:
                 _add(builder, step, found.get(at, []))
 
 
-def _by_answer(steps: Sequence[Step]) -> Iterator[list[tuple[int, Step]]]:
+def _by_answer(steps: Iterable[Step]) -> Iterator[list[tuple[int, Step]]]:
     """The steps with their places, each answer with what follows it.
 
     Read together, the codec would join two answers with calls, of which each has its own usage.

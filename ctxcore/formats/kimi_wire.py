@@ -12,6 +12,7 @@ from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
 from ctxcore.formats.kimi_messages import add_content, message_of, usage_of
 from ctxcore.formats.records import Record, Records
+from ctxcore.formats.spool import Spool
 from ctxcore.formats.values import RecordedCompaction, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import to_ordered, type_of
@@ -42,8 +43,8 @@ def read_wire(records: Records, *, own_id: str | None, titles: Sequence[str | No
     for record in records:
         log.take(record)
     reader = _Reader(builder)
-    for step in log.steps:
-        reader.read(step)
+    for place in log.places:
+        reader.read(log.steps[place])
     reader.end()
     builder.model = builder.model or log.model
     return builder.build(id=own_id, titles=titles, raw_tools=log.raw_tools)
@@ -78,7 +79,9 @@ class _Log:
         self._trigger: str | None = None
         self.model: str | None = None
         """The model that was chosen last."""
-        self.steps: list[_Step] = []
+        self.steps = Spool[_Step]()
+        self.places: list[int] = []
+        """Those of the steps that were not undone."""
         self.raw_tools: tuple[str, ...] = ()
 
     def take(self, record: Record) -> None:
@@ -87,16 +90,16 @@ class _Log:
         if not isinstance(raw, dict) or not type_of(raw):
             self._builder.problem(FileProblem.NO_RECORD(), line=line)
             return
-        self._take(raw, type_of(raw), line)
+        self._take(raw, type_of(raw), line, record.size)
 
-    def _take(self, raw: JsonObject, kind: str, line: int | None) -> None:
+    def _take(self, raw: JsonObject, kind: str, line: int | None, size: int) -> None:
         model = text_at(raw, "modelAlias", "model")
         self.model = model.rpartition("/")[2] if model else self.model
         if kind in _CUTS:
             raw = {**raw, "trigger": self._trigger if kind == _CUTS[0] else "clear"}
             self._anchors.clear()
         elif kind == _MESSAGE and _is_anchor(object_at(raw, "message")):
-            self._anchors.append(len(self.steps))
+            self._anchors.append(len(self.places))
         elif kind == "context.undo":
             self._undo(count_at(raw, "count") or 0)
         elif kind == "llm.tools_snapshot":
@@ -104,7 +107,8 @@ class _Log:
         elif kind == "full_compaction.begin":
             self._trigger = text_at(raw, "source", "trigger")
         if kind in (_MESSAGE, _EVENT, *_CUTS) or (kind in _PROMPTS and "systemPrompt" in raw):
-            self.steps.append(_Step(raw=raw, line=line, model=self.model))
+            step = _Step(raw=raw, line=line, model=self.model)
+            self.places.append(self.steps.append(step, size=size))
         else:
             self._builder.ignore(kind)
 
@@ -114,10 +118,13 @@ class _Log:
             return
         at = self._anchors[-count]
         del self._anchors[-count:]
-        for step in self.steps[at:]:
+        undone, self.places[at:] = self.places[at:], []
+        for place in undone:
+            step = self.steps[place]
             if step.is_message:
                 self._builder.ignore("left branch")
-        self.steps[at:] = [step for step in self.steps[at:] if type_of(step.raw) in _PROMPTS]
+            if type_of(step.raw) in _PROMPTS:
+                self.places.append(place)
 
 
 def _is_anchor(message: Mapping[str, object]) -> bool:

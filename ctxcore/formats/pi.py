@@ -15,6 +15,7 @@ from ctxcore.formats.branches import Link, active_branch
 from ctxcore.formats.building import TranscriptBuilder
 from ctxcore.formats.fields import count_at, object_at, text_at, time_at
 from ctxcore.formats.records import Problem, Records
+from ctxcore.formats.spool import Spool
 from ctxcore.formats.values import Format, RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.json_types import JsonObject, JsonValue
 from ctxcore.messages.canonical import type_of
@@ -93,10 +94,10 @@ def _is_message(value: JsonObject) -> bool:
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
     builder = TranscriptBuilder(format="pi", path=records.name)
-    entries: list[_Entry] = []
+    entries = Spool[_Entry]()
     for record in records:
         if isinstance(record.value, dict) and type_of(record.value):
-            entries.append(_Entry(raw=record.value, line=record.line))
+            entries.append(_Entry(raw=record.value, line=record.line), size=record.size)
         else:
             builder.problem(FileProblem.NO_RECORD(), line=record.line)
     leaf = len(entries) - 1 if entries else None
@@ -106,8 +107,9 @@ def _read(records: Records) -> Iterator[Transcript | Problem]:
     for at in branch:
         _read_entry(builder, entries[at])
     for at in sorted(set(range(len(entries))) - set(branch)):
-        if not _is_head(entries[at].raw):
-            builder.ignore("left branch" if entries[at].kind in _SAID else entries[at].kind)
+        entry = entries[at]
+        if not _is_head(entry.raw):
+            builder.ignore("left branch" if entry.kind in _SAID else entry.kind)
     names = [text_at(entry.raw, "name") for entry in entries if entry.kind == "session_info"]
     transcript = builder.build(id=text_at(head, "id"), titles=reversed(names))
     if transcript.messages:

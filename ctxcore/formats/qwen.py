@@ -5,9 +5,10 @@ The active branch ends with the last record that says something, or takes someth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Final
 
 from ctxcore.formats.branches import Link, active_branch
@@ -16,6 +17,7 @@ from ctxcore.formats.fields import count_at, object_at, text_at, time_at
 from ctxcore.formats.gemini_contents import Content, Step, parts_of, read_steps, text_of
 from ctxcore.formats.provider_usage import gemini_usage
 from ctxcore.formats.records import Problem, Records
+from ctxcore.formats.spool import Spool
 from ctxcore.formats.values import Format, RecordedCompaction, RecordedUsage, Transcript
 from ctxcore.json_types import JsonObject
 from ctxcore.messages.canonical import type_of
@@ -76,13 +78,13 @@ def _is_record(value: JsonObject) -> bool:
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
     problems: list[Problem] = []
-    agents: dict[str, list[_Entry]] = {}
+    agents: dict[str, Spool[_Entry]] = {}
     for record in records:
         if isinstance(record.value, dict) and type_of(record.value):
             entry = _Entry(raw=record.value, line=record.line)
             is_aside = entry.raw.get("isSidechain") is True
             agent = text_at(entry.raw, "agentId") if is_aside else None
-            agents.setdefault(agent or "", []).append(entry)
+            agents.setdefault(agent or "", Spool()).append(entry, size=record.size)
         else:
             problems.append(Problem(line=record.line, reason=FileProblem.NO_RECORD()))
     yield from problems
@@ -102,14 +104,13 @@ def _transcript(agent: str, entries: Sequence[_Entry], name: str) -> Transcript:
     for at in sorted(set(range(len(entries))) - set(branch)):
         entry = entries[at]
         builder.ignore("left branch" if entry.is_said else entry.label)
-    active = [entries[at] for at in branch]
-    read_steps(builder, list(_steps(builder, active)))
+    read_steps(builder, _steps(builder, (entries[at] for at in branch)))
     session_id = next((s for entry in entries if (s := text_at(entry.raw, "sessionId"))), None)
-    titled = [text_at(entry.payload, "customTitle") for entry in reversed(active)]
-    trailing = [text_at(entry.payload, "customTitle") for entry in reversed(entries)]
+    titled = (text_at(entries[at].payload, "customTitle") for at in reversed(branch))
+    trailing = (text_at(entry.payload, "customTitle") for entry in reversed(entries))
     return builder.build(
         id=agent or session_id,
-        titles=[*titled, *trailing],
+        titles=chain(titled, trailing),
         parent_id=session_id if agent else _parent_id(entries),
     )
 
@@ -124,7 +125,7 @@ def _parent_id(entries: Sequence[_Entry]) -> str | None:
     return next((parent for parent in parents if parent), None)
 
 
-def _steps(builder: TranscriptBuilder, entries: Sequence[_Entry]) -> Iterator[Step]:
+def _steps(builder: TranscriptBuilder, entries: Iterable[_Entry]) -> Iterator[Step]:
     for entry in entries:
         message = entry.raw.get("message")
         if entry.label == "system/chat_compression":

@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 from ctxcore.errors import FormatError, MessageError
 from ctxcore.formats.fields import HugeCountError
 from ctxcore.formats.records import Problem, Records
+from ctxcore.formats.spool import SpoolError
 from ctxcore.formats.values import Format, Transcript
 from ctxcore.json_types import JsonValue
 from ctxcore.reasons.foreign import reason_of
@@ -152,6 +153,8 @@ def stream_transcripts(records: Records) -> Iterator[Transcript | Problem]:
         raise FormatError(
             path=records.name, line=_line_of(records, error), problem=error.reason
         ) from error
+    except SpoolError as error:
+        raise FormatError(path=records.name, problem=error.reason) from error
     except (MessageError, RecursionError) as error:  # JSON just shallow enough to be parsed
         problem = FileProblem.UNREADABLE(reason=reason_of(error))
         raise FormatError(path=records.name, problem=problem) from error

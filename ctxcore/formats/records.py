@@ -31,6 +31,7 @@ _HEAD_RECORDS: Final = 64
 _HEAD_BYTES: Final = 1_000_000
 _CHUNK_CHARS: Final = 65_536
 _PIECE_BYTES: Final = 1_000_000
+_VALUE_BYTES: Final = 3  # of memory for a byte of JSON; measured: 2 to 5, the more the shorter
 _NEAR_END: Final = 16  # an error this close to the end may be one of text not yet read
 _MARKUP: Final = b"<!--"  # how text with markup begins that says what it is
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -69,6 +70,8 @@ class Record:
     value: JsonValue
     line: int | None = None
     span: Span | None = None
+    size: int = 0
+    """About how many bytes of memory it takes; 0: it is part of one that is held already."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -173,9 +176,12 @@ class Records:
                     self._problems[line] = Problem(line=line, reason=reason)
                     continue
                 if len(values) == 1:
-                    yield Record(line=line, value=values[0], span=Span(start=start, length=length))
+                    span = Span(start=start, length=length)
+                    size = length * _VALUE_BYTES
+                    yield Record(line=line, value=values[0], span=span, size=size)
                 else:
-                    yield from (Record(line=line, value=value) for value in values)
+                    each = length * _VALUE_BYTES // len(values)
+                    yield from (Record(line=line, value=value, size=each) for value in values)
 
 
 def _values_in(text: str) -> list[JsonValue]:
@@ -300,8 +306,8 @@ def _elements(opened: Callable[[], BinaryIO], name: str) -> Iterator[Record]:
     with opened() as file:
         text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
         try:
-            for value in _ListScanner(text).scan():
-                yield Record(value=value)
+            for value, size in _ListScanner(text).scan():
+                yield Record(value=value, size=size * _VALUE_BYTES)
         except (ValueError, RecursionError) as error:
             raise damaged(name, error) from error
 
@@ -317,8 +323,8 @@ class _ListScanner:
         self._lines, self._column = 0, 0  # before the buffer
         self._decode = json.JSONDecoder().raw_decode
 
-    def scan(self) -> Iterator[JsonValue]:
-        """The elements in order.
+    def scan(self) -> Iterator[tuple[JsonValue, int]]:
+        """The elements in order, each with the number of its characters.
 
         Raises:
             json.JSONDecodeError: the text is damaged; with its place in the whole text.
@@ -334,7 +340,7 @@ class _ListScanner:
         if self._peek():
             raise self._error("Extra data", self._at)
 
-    def _element(self) -> JsonValue:
+    def _element(self) -> tuple[JsonValue, int]:
         self._peek()
         while True:
             try:
@@ -345,8 +351,8 @@ class _ListScanner:
                     raise self._error(error.msg, error.pos) from error
             else:
                 if end < len(self._buffer) or self._is_whole:  # else a number may go on
-                    self._at = end
-                    return cast("JsonValue", value)
+                    size, self._at = end - self._at, end
+                    return cast("JsonValue", value), size
             self._fill()
 
     def _peek(self) -> str:

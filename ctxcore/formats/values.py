@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from ctxcore.formats.records import Problem, Records
 from ctxcore.messages.canonical import parse_canonical
@@ -104,6 +104,9 @@ class RecordedUsage(Plain):
         )
 
 
+USAGE_SIZE: Final = 400  # bytes in memory, measured
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transcript(Plain):
     """One conversation of a file, in an order providers accept wherever the file allows it."""
@@ -123,7 +126,7 @@ class Transcript(Plain):
     raw_tools: tuple[str, ...] = ()
     """Tool definitions in OpenAI's form, each as canonical JSON."""
     compactions: tuple[RecordedCompaction, ...] = ()
-    usage: tuple[RecordedUsage, ...] = ()
+    usage: Sequence[RecordedUsage] = ()
     problems: tuple[Problem, ...] = ()
     repairs: tuple[Repair, ...] = ()
     ignored: tuple[tuple[str, int], ...] = ()

@@ -30,6 +30,11 @@ class FileProblem(Code):
     NOT_JSON = "file.not_json", "is not JSON: {reason}"
     HUGE = "file.huge", "the number in {field!r} is larger than any count of tokens"
     UNREADABLE = "file.unreadable", "cannot be read: {reason}"
+    NO_ROOM = (
+        "file.no_room",
+        "a temporary file in {folder} cannot be written: {reason}; make room there, or name "
+        "another folder in TMPDIR",
+    )
     MISSING = "file.missing", "there is no such file or folder"
     MISSING_NAMED = (
         "file.missing_named",

@@ -2,11 +2,12 @@
 
 tiktoken first builds tables of the ranks, which takes longer than all else that a command does
 with a small file. So the first texts are counted by the ranks alone, and the tables are built when
-there is more to count.
+there is more to count. The ranks are forgotten then, since they take as much memory.
 """
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from functools import cached_property
 from itertools import pairwise
@@ -29,25 +30,39 @@ class Vocabulary:
         self.name = name
         self._pattern, self._ranks = pattern, ranks
         self._left = FIRST_CHARS
+        self._tables: Encoding | None = None
+        self._using_ranks = threading.Lock()
 
-    @cached_property
+    @property
+    def has_tables(self) -> bool:
+        """Whether tiktoken's tables are built."""
+        return self._tables is not None
+
+    @property
     def tables(self) -> Encoding:
         """tiktoken's own, which take a fifth of a second to build."""
-        from tiktoken import Encoding  # late: the import is slow
+        with self._using_ranks:
+            if self._tables is None:
+                from tiktoken import Encoding  # late: the import is slow
 
-        return Encoding(
-            self.name, pat_str=self._pattern, mergeable_ranks=self._ranks, special_tokens={}
-        )
+                self._tables = Encoding(
+                    self.name, pat_str=self._pattern, mergeable_ranks=self._ranks, special_tokens={}
+                )
+                self._left = 0
+                self._ranks.clear()  # the tables keep the dictionary, but count without it
+            return self._tables
 
     def count(self, text: str) -> int:
         """The tokens of `text`, which has no lone surrogate; all of it is ordinary text."""
-        if len(text) <= self._left:
+        count = self._counted_first(text) if len(text) <= self._left else None
+        return len(self.tables.encode_ordinary(text)) if count is None else count
+
+    def _counted_first(self, text: str) -> int | None:
+        with self._using_ranks:
+            if len(text) > self._left:  # another thread has built the tables
+                return None
             self._left -= len(text)
-            count = self._count_by_ranks(text)
-            if count is not None:
-                return count
-        self._left = 0
-        return len(self.tables.encode_ordinary(text))
+            return self._count_by_ranks(text)
 
     @cached_property
     def _split(self) -> Pattern[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from ctxcore.errors import FormatError
+from ctxcore.formats import spool
 from ctxcore.formats.reading import parse_transcripts
 from ctxcore.formats.values import Transcript
 from ctxcore.messages.values import JsonValue, Message
@@ -21,8 +23,18 @@ def jsonl(*records: JsonValue | str) -> str:
 
 
 def read_all(*records: JsonValue | str, name: str = "a.jsonl") -> list[Transcript]:
-    """The conversations of the file that these lines make."""
-    return parse_transcripts(jsonl(*records), name=name)
+    """The conversations of the file that these lines make; the same as those of a very long one."""
+    text = jsonl(*records)
+    found = parse_transcripts(text, name=name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spool, "_MOST_HELD", -1)
+        spooled = parse_transcripts(text, name=name)
+    assert [*map(_held, spooled)] == found
+    return found
+
+
+def _held(found: Transcript) -> Transcript:
+    return replace(found, messages=tuple(found.messages), usage=tuple(found.usage))
 
 
 def read(*records: JsonValue | str, name: str = "a.jsonl") -> Transcript:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ctxcore.tokens.exact import VOCABULARIES, VocabularyName, _load_vocabulary
+from ctxcore.tokens.exact import (
+    _PUBLISHED,
+    VOCABULARIES,
+    VocabularyName,
+    _load_vocabulary,
+    _read_ranks,
+)
 from ctxcore.tokens.vocabulary import FIRST_CHARS, Vocabulary
 from tests.examples import fewer
 
@@ -22,9 +31,17 @@ def loaded(request: pytest.FixtureRequest) -> Vocabulary:
     return vocabulary
 
 
+@cache
+def ranks_of(name: VocabularyName) -> dict[bytes, int]:
+    published = _read_ranks(name)
+    assert published is not None
+    return _PUBLISHED[name].parse(published)
+
+
 def anew(loaded: Vocabulary) -> Vocabulary:
     """The same vocabulary before its first count."""
-    return Vocabulary(loaded.name, loaded.tables._pat_str, loaded.tables._mergeable_ranks)
+    ranks = ranks_of(cast("VocabularyName", loaded.name))
+    return Vocabulary(loaded.name, loaded.tables._pat_str, dict(ranks))
 
 
 @fewer(8)
@@ -43,7 +60,7 @@ def test_a_short_text_needs_no_tables(loaded: Vocabulary) -> None:
     first = anew(loaded)
 
     assert first.count(WORDS) == loaded.count(WORDS)
-    assert "tables" not in vars(first)
+    assert not first.has_tables
 
 
 @pytest.mark.parametrize("text", ["word " * FIRST_CHARS, "x" * 400, "\U0001fffd"])
@@ -53,4 +70,13 @@ def test_much_text_long_pieces_and_unknown_characters_are_for_the_tables(
     first = anew(loaded)
 
     assert first.count(text) == len(loaded.tables.encode_ordinary(text))
-    assert "tables" in vars(first)
+    assert first.has_tables
+
+
+def test_ranks_are_forgotten_once_there_are_tables_and_counts_stay(loaded: Vocabulary) -> None:
+    first = anew(loaded)
+    before = first.count(WORDS)
+
+    assert first.tables.name == loaded.name
+    assert not first._ranks
+    assert first.count(WORDS) == before == loaded.count(WORDS)
