@@ -16,7 +16,7 @@ _KNOWN: Final = ("role", "content", "tool_calls", "reasoning_content", "thinking
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedUsage:
+class _ReportedUsage:
     """A report of usage as chunks of streams hold it."""
 
     usage: object
@@ -34,16 +34,14 @@ def reply_of(response: object, *, seconds: float = 0.0, cost: float | None = Non
         MessageError: it holds no message.
     """
     plain = plain_response(response)
-    choices = plain.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else {}
-    said = choice.get("message") or {}
+    said = message_in(plain)
     message = parse_one({key: said[key] for key in _KNOWN if said.get(key) is not None})
     return ModelReply(
         text=message.text,
         thoughts=tuple(part for part in message.content if isinstance(part, Reasoning)),
         calls=message.calls,
-        finish_reason=str(choice.get("finish_reason") or "stop"),
-        usage=with_cleared(read_usage([ReportedUsage(plain.get("usage"))]), plain),
+        finish_reason=str(_first_choice(plain).get("finish_reason") or "stop"),
+        usage=usage_in(plain, plain.get("usage")),
         model=str(plain.get("model") or ""),
         cost=cost,
         latency_seconds=seconds,
@@ -51,17 +49,29 @@ def reply_of(response: object, *, seconds: float = 0.0, cost: float | None = Non
     )
 
 
-def with_cleared(usage: ModelUsage, plain: Mapping[str, Any]) -> ModelUsage:
-    """The usage with what the provider left out by itself, by its own answer or litellm's form."""
-    choices = plain.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    message = choice.get("message") if isinstance(choice, Mapping) else None
-    fields = message.get("provider_specific_fields") if isinstance(message, Mapping) else None
+def usage_in(plain: Mapping[str, Any], reported: object) -> ModelUsage:
+    """The usage that `reported` holds, with what the provider left out of the request by itself.
+
+    `plain` is the whole response, in the provider's own form or litellm's.
+    """
+    fields = message_in(plain).get("provider_specific_fields")
     cleared = next(
         (found for one in (plain, fields) if (found := read_cleared(one)) != NOTHING_CLEARED),
         NOTHING_CLEARED,
     )
-    return replace(usage, **cleared._asdict())
+    return replace(read_usage([_ReportedUsage(reported)]), **cleared._asdict())
+
+
+def message_in(plain: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message of chat completions; empty where there is none."""
+    message = _first_choice(plain).get("message")
+    return message if isinstance(message, Mapping) else {}
+
+
+def _first_choice(plain: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices = plain.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, Mapping) else {}
 
 
 def plain_response(response: object) -> Mapping[str, Any]:

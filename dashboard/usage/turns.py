@@ -145,11 +145,12 @@ def _turn(session: SessionInfo, turn: TurnUsage) -> None:
 
 
 def _cleared(calls: Sequence[CallInfo]) -> None:
-    """Tells of each call what its provider left out by itself of what it was sent."""
-    for number, call in enumerate(calls, start=1):
-        if call.cleared_tokens is not None:
-            tokens, parts = numbers.tokens(call.cleared_tokens), call.cleared_parts or 0
-            st.caption(t("usage.cleared", number=number, tokens=tokens, parts=f"{parts:,}"))
+    """Tells what the provider left out by itself of what the calls of a turn were sent."""
+    edited = [call for call in calls if call.cleared_tokens is not None]
+    if edited:
+        tokens = numbers.tokens(sum(call.cleared_tokens or 0 for call in edited))
+        parts = f"{sum(call.cleared_parts or 0 for call in edited):,}"
+        st.caption(t("usage.cleared", calls=f"{len(edited):,}", tokens=tokens, parts=parts))
 
 
 def call_row(number: int, call: CallInfo) -> Row:

@@ -260,21 +260,23 @@ def test_the_timeline_has_a_point_for_each_call_and_tells_the_selected_one(
 
 @pytest.mark.parametrize("language", languages())
 def test_what_the_provider_left_out_of_a_call_is_told(app: Dashboard, language: Language) -> None:
-    *lines, last = claude_code_lines().splitlines()
-    edited = json.loads(last)
-    edit = {"type": "clear_tool_uses_20250919", "cleared_tool_uses": 2}
-    applied = [{**edit, "cleared_input_tokens": 4_000}]
-    edited["message"]["context_management"] = {"applied_edits": applied}
-    text = "\n".join([*lines, json.dumps(edited)])
+    lines = claude_code_lines().splitlines()
+    edit = {"type": "clear_tool_uses_20250919"}
+    for at, uses, tokens in ((-1, 2, 4_000), (-3, 1, 1_500)):
+        edited = json.loads(lines[at])
+        applied = [{**edit, "cleared_tool_uses": uses, "cleared_input_tokens": tokens}]
+        edited["message"]["context_management"] = {"applied_edits": applied}
+        lines[at] = json.dumps(edited)
+    text = "\n".join(lines)
     (session,) = app.engine.import_(text, name="small.jsonl")
     copy = app.engine.export(session.id)
     (again,) = app.engine.import_(copy, name="copy.jsonl")
 
-    told = translate("usage.cleared", language, number=4, tokens="4,000", parts="2")
+    told = translate("usage.cleared", language, calls="2", tokens="5,500", parts="3")
     assert opened(app, session, language) is not None
     assert told in app.texts()
     cleared = [(one.cleared_parts, one.cleared_tokens) for one in app.engine.calls(again.id)]
-    assert cleared == [(None, None)] * 3 + [(2, 4_000)]
+    assert cleared == [(None, None)] * 2 + [(1, 1_500), (2, 4_000)]
 
 
 def test_the_address_names_a_call(app: Dashboard) -> None:

@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from ctxcore.errors import ContextError
-from ctxcore.gateway.replies import read_usage
 from ctxcore.gateway.values import ModelReply
-from ctxcore.gateway.whole_replies import ReportedUsage, plain_response, with_cleared
+from ctxcore.gateway.whole_replies import message_in, plain_response, usage_in
 from ctxcore.messages.shapes.reading import parse_messages
 from ctxcore.messages.values import Message, Reasoning
 
@@ -31,7 +30,7 @@ def read_reply(
         thoughts=tuple(p for p in message.content if isinstance(p, Reasoning)) if message else (),
         calls=message.calls if message else (),
         finish_reason="stop",
-        usage=with_cleared(read_usage([ReportedUsage(_usage(plain, told))]), plain),
+        usage=usage_in(plain, _usage(plain, told)),
         model=str(plain.get("model") or ""),
         cost=float(cost) if isinstance(cost, (int, float)) and cost else None,
         latency_seconds=max((end - start).total_seconds(), 0.0),
@@ -75,10 +74,8 @@ def _message(plain: Mapping[str, Any]) -> Message | None:
     if isinstance(output, list):
         items = [_without_nulls(item) for item in output if isinstance(item, Mapping)]
     else:
-        choices = plain.get("choices")
-        first = choices[0] if isinstance(choices, list) and choices else {}
-        message = first.get("message") if isinstance(first, Mapping) else None
-        if not isinstance(message, Mapping):
+        message = message_in(plain)
+        if not message:
             return None
         known = ("role", "content", "tool_calls")
         items = [{key: message[key] for key in known if message.get(key) is not None}]
