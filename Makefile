@@ -21,6 +21,9 @@ WEIGHTS := $(VENV)/.with-weights
 # What the dashboard runs on, the built-in model included.
 DASHBOARD := $(call with,dashboard) $(call with,local) $(WEIGHTS)
 
+# Empty is off: with it on, as in many containers, every process compiles what it imports anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL: # two installations into one environment get into each other's way
 .PHONY: help setup run format lint test check check-all docs docs-open lock bench torture accept \
