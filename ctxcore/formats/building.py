@@ -15,7 +15,7 @@ from typing import Final, cast, overload
 
 from ctxcore.formats.fields import file_stem, prompt_texts, title_of
 from ctxcore.formats.records import Problem
-from ctxcore.formats.spool import Spool
+from ctxcore.formats.spool import LazySequence, Spool
 from ctxcore.formats.values import (
     USAGE_SIZE,
     RecordedCompaction,
@@ -327,7 +327,7 @@ _Plan = int | tuple[Sequence[int], Sequence[int]]
 """A message by its place; an answer by the places of its parts and its calls."""
 
 
-class _BuiltMessages(Sequence[Message]):
+class _BuiltMessages(LazySequence[Message]):
     """The messages of `plans`, made when they are asked for."""
 
     def __init__(self, plans: Sequence[_Plan], kept: Sequence[_Kept]) -> None:

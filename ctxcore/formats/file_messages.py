@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, overload
 
 from ctxcore.formats.records import Records, Span
+from ctxcore.formats.spool import LazySequence
 from ctxcore.json_types import JsonValue
 from ctxcore.messages.values import Message
 
@@ -46,7 +47,7 @@ def planned_messages(plans: Sequence[MessagePlan], records: Records) -> Sequence
     return tuple(messages) if is_short else messages
 
 
-class FileMessages(Sequence[Message]):
+class FileMessages(LazySequence[Message]):
     """Messages that are made when they are asked for; iterating holds a few at a time."""
 
     def __init__(self, plans: Sequence[MessagePlan], records: Records) -> None:

@@ -29,7 +29,14 @@ class SpoolError(UnreadableError):
         super().__init__(FileProblem.NO_ROOM(folder=folder, reason=system_reason(error)))
 
 
-class Spool(Sequence[T], Generic[T]):
+class LazySequence(Sequence[T], Generic[T]):
+    """A sequence whose values are read when they are asked for; sent elsewhere it is a tuple."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return tuple, (tuple(self),)
+
+
+class Spool(LazySequence[T]):
     """Values in the order they were added: the first in memory, the others in a temporary file.
 
     The file has no name, so nobody else can write what is read back; it ends with the spool.

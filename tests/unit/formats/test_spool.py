@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -11,11 +13,12 @@ from typing import Any
 import pytest
 
 from ctxcore.errors import FormatError
-from ctxcore.formats import spool
-from ctxcore.formats.reading import read_transcripts
-from ctxcore.formats.spool import Spool, SpoolError
+from ctxcore.formats import file_messages, spool
+from ctxcore.formats.reading import parse_transcripts, read_transcripts
+from ctxcore.formats.spool import LazySequence, Spool, SpoolError
 from ctxcore.formats.values import Transcript
 from ctxcore.messages.values import JsonObject
+from tests.small_transcript import claude_code_lines
 from tests.unit.formats.transcript_files import TIME, jsonl
 
 WORDS = "words " * 100
@@ -132,3 +135,17 @@ def test_a_long_rollout_takes_little_memory(
     assert isinstance(found, Transcript)
     assert chars == 1_000 * len(WORDS * 10)
     assert peak < path.stat().st_size / 3
+
+
+@pytest.mark.usefixtures("few_held")
+@pytest.mark.parametrize("lines", [rollout(calls=3), claude_code_lines()])
+def test_a_long_session_can_be_sent_to_another_process(
+    monkeypatch: pytest.MonkeyPatch, lines: str
+) -> None:
+    monkeypatch.setattr(file_messages, "_LEAST_BYTES", 0)
+    [found] = parse_transcripts(lines, name="long.jsonl")
+    assert isinstance(found.messages, LazySequence)
+
+    there = pickle.loads(pickle.dumps(found))
+
+    assert there == replace(found, messages=tuple(found.messages), usage=tuple(found.usage))
