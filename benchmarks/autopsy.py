@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
-from itertools import product as product_of
+from itertools import accumulate, product
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -32,7 +31,7 @@ _MEGABYTE: Final = 1_000_000
 _FOLDED_EVERY: Final = 4
 _LINES_OF_OUTPUT: Final = 60
 _SYLLABLES: Final = ("ra", "ke", "lo", "min", "sta", "ver", "du", "pol", "ti", "gan", "ex", "or")
-_WORDS: Final = tuple("".join(parts) for parts in product_of(_SYLLABLES, repeat=3))
+_WORDS: Final = tuple("".join(parts) for parts in product(_SYLLABLES, repeat=3))
 _FREQUENCIES: Final = tuple(1 / (10 + at) for at in range(len(_WORDS)))  # about as words have
 _CUMULATED: Final = tuple(accumulate(_FREQUENCIES))
 
@@ -47,11 +46,11 @@ def main() -> None:
         size = round(options.megabytes * _MEGABYTE)
         written = _write_all(path / "sessions", options.files, size // options.files)
         _row("autopsy", options.files, written, partial(_autopsy, path / "sessions"))
-        forms: dict[str, _Form] = {"Claude Code": _as_they_are, "Codex": codex_records}
-        for (product, form), megabytes in product_of(forms.items(), (1, options.long)):
-            long = path / f"{product}-{megabytes}.jsonl"
+        forms: dict[str, _Form] = {"Claude Code": iter, "Codex": _codex_records}
+        for (program, form), megabytes in product(forms.items(), (1, options.long)):
+            long = path / f"{program}-{megabytes}.jsonl"
             length = write_session(long, round(megabytes * _MEGABYTE), seed=-1, form=form)
-            _row(f"import, {product}", 1, length, partial(_import, long, path / f"{long.name}.db"))
+            _row(f"import, {program}", 1, length, partial(_import, long, path / f"{long.name}.db"))
 
 
 def _autopsy(folder: Path) -> None:
@@ -120,12 +119,8 @@ def _write_all(folder: Path, files: int, size: int) -> int:
 _Form: TypeAlias = Callable[[Iterable[JsonObject]], Iterator[JsonObject]]
 
 
-def _as_they_are(records: Iterable[JsonObject]) -> Iterator[JsonObject]:
-    return iter(records)
-
-
 def write_session(
-    path: Path, size: int, *, seed: int, folds: bool = True, form: _Form = _as_they_are
+    path: Path, size: int, *, seed: int, folds: bool = True, form: _Form = iter
 ) -> int:
     """Writes a session of about `size` bytes; returns how many it has."""
     written = 0
@@ -209,7 +204,7 @@ def _records(session: str, random: Random, size: int, *, folds: bool) -> Iterato
             shown = 2_000
 
 
-def codex_records(records: Iterable[JsonObject]) -> Iterator[JsonObject]:
+def _codex_records(records: Iterable[JsonObject]) -> Iterator[JsonObject]:
     """Records of Claude Code as Codex writes them; what it has no like of is left out."""
     time: JsonValue = "2026-01-01T10:00:00.000Z"
     head: JsonObject = {"id": "session", "timestamp": time, "cwd": "/srv/app"}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
-from typing import Final, cast, overload
+from typing import Final, cast
 
 from ctxcore.formats.fields import file_stem, prompt_texts, title_of
 from ctxcore.formats.records import Problem
@@ -336,19 +336,8 @@ class _BuiltMessages(LazySequence[Message]):
     def __len__(self) -> int:
         return len(self._plans)
 
-    @overload
-    def __getitem__(self, at: int) -> Message: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Message]: ...
-    def __getitem__(self, at: int | slice) -> Message | Sequence[Message]:
-        if isinstance(at, slice):
-            return tuple(map(self._made, self._plans[at]))
-        return self._made(self._plans[at])
-
-    def __iter__(self) -> Iterator[Message]:
-        return map(self._made, self._plans)
-
-    def _made(self, plan: _Plan) -> Message:
+    def _value(self, place: int) -> Message:
+        plan = self._plans[place]
         if isinstance(plan, int):
             return cast("Message", self._kept[plan])
         parts, calls = (tuple(map(self._kept.__getitem__, places)) for places in plan)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Final
 
@@ -103,7 +103,7 @@ def _session_records(records: Iterable[Record]) -> Iterator[Record]:
             yield record
 
 
-def _by_agent(log: Log) -> dict[str, Sequence[int]]:
+def _by_agent(log: Log) -> Mapping[str, Sequence[int]]:
     """The places of the main conversation, then those of each sub-agent by its id.
 
     A sub-agent without an id, as in older sessions, is named after its first record.
@@ -119,7 +119,7 @@ def _by_agent(log: Log) -> dict[str, Sequence[int]]:
             owner = names.setdefault(owner, owner)
         owners.append(owner)
         groups.setdefault(owner, array("q")).append(place)
-    return {**groups}
+    return groups
 
 
 def _inherited(owners: Sequence[str], parent: int, entry: Entry, place: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, overload
+from typing import Final
 
 from ctxcore.formats.records import Records, Span
 from ctxcore.formats.spool import LazySequence
@@ -57,18 +57,12 @@ class FileMessages(LazySequence[Message]):
     def __len__(self) -> int:
         return len(self._plans)
 
-    @overload
-    def __getitem__(self, at: int) -> Message: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Message]: ...
-    def __getitem__(self, at: int | slice) -> Message | Sequence[Message]:
-        if isinstance(at, slice):
-            return tuple(self._made(self._plans[at]))
-        [message] = self._made([self._plans[at]])
+    def _value(self, place: int) -> Message:
+        [message] = self._made([self._plans[place]])
         return message
 
-    def __iter__(self) -> Iterator[Message]:
-        for batch in _batches(self._plans):
+    def _values(self, places: Sequence[int]) -> Iterator[Message]:
+        for batch in _batches(map(self._plans.__getitem__, places)):
             yield from self._made(batch)
 
     def _made(self, plans: Sequence[MessagePlan]) -> list[Message]:

@@ -5,6 +5,7 @@ The active branch ends with the last record that says something, or takes someth
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -78,13 +79,13 @@ def _is_record(value: JsonObject) -> bool:
 
 def _read(records: Records) -> Iterator[Transcript | Problem]:
     problems: list[Problem] = []
-    agents: dict[str, Spool[_Entry]] = {}
+    agents: dict[str, Spool[_Entry]] = defaultdict(Spool[_Entry])
     for record in records:
         if isinstance(record.value, dict) and type_of(record.value):
             entry = _Entry(raw=record.value, line=record.line)
             is_aside = entry.raw.get("isSidechain") is True
             agent = text_at(entry.raw, "agentId") if is_aside else None
-            agents.setdefault(agent or "", Spool()).append(entry, size=record.size)
+            agents[agent or ""].append(entry, size=record.size)
         else:
             problems.append(Problem(line=record.line, reason=FileProblem.NO_RECORD()))
     yield from problems

@@ -7,6 +7,7 @@ import pickle
 import tempfile
 import threading
 import weakref
+from abc import abstractmethod
 from array import array
 from collections.abc import Iterator, Sequence
 from io import FileIO
@@ -31,6 +32,25 @@ class SpoolError(UnreadableError):
 
 class LazySequence(Sequence[T], Generic[T]):
     """A sequence whose values are read when they are asked for; sent elsewhere it is a tuple."""
+
+    @abstractmethod
+    def _value(self, place: int) -> T:
+        """The value at a place from 0 on."""
+
+    def _values(self, places: Sequence[int]) -> Iterator[T]:
+        """The values at these places, in this order."""
+        return map(self._value, places)
+
+    @overload
+    def __getitem__(self, at: int) -> T: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[T]: ...
+    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
+        places = range(len(self))
+        return tuple(self._values(places[at])) if isinstance(at, slice) else self._value(places[at])
+
+    def __iter__(self) -> Iterator[T]:
+        return self._values(range(len(self)))
 
     def __reduce__(self) -> tuple[object, ...]:
         return tuple, (tuple(self),)
@@ -93,21 +113,9 @@ class Spool(LazySequence[T]):
     def __len__(self) -> int:
         return len(self._held) + len(self._starts) - 1
 
-    @overload
-    def __getitem__(self, at: int) -> T: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[T]: ...
-    def __getitem__(self, at: int | slice) -> T | Sequence[T]:
-        if isinstance(at, slice):
-            return [self[one] for one in range(*at.indices(len(self)))]
-        place = at + len(self) if at < 0 else at
-        if not 0 <= place < len(self):
-            raise IndexError(at)
+    def _value(self, place: int) -> T:
         spooled = place - len(self._held)
         return self._held[place] if spooled < 0 else self._read(spooled)
-
-    def __iter__(self) -> Iterator[T]:
-        return (self[at] for at in range(len(self)))
 
     def _read(self, nth: int) -> T:
         with self._reading:
