@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ctxcore.facts.reading import PROSE_CHARS, latin_words, one_line, sample, sentences
+from ctxcore.facts.reading import PROSE_CHARS, one_line, sample, sentences
 from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import Effect, Fact, Kind
 from ctxcore.messages.values import JsonValue, Message, Role, ToolCall
+from ctxcore.text.latin import latin_words
 from ctxcore.text.patterns import late
 from ctxcore.text.signals import error_report, mentions_error
 from ctxcore.text.words import word_set

@@ -226,7 +226,6 @@ NAMED_BY: Final = {"money": "currency", "tone": "style", "form": "format", "carr
 """Known settings whose head has another name."""
 SCOPE = late(r"\s*(?:(?:in|on|for) [\w ]{2,30}|[a-z]+ly), $")  # where the rest of a sentence holds
 COLON = late(r"[^:：=]{2,40}[:：=]\s*(?=\S)")
-STAMP = late(r"\s*\[[^\]\n]{0,80}\]\s*")
 CLAUSES = late(
     r"[;；。]|, |，|\s[–—-]\s|\b(?:and (?=the |our |my |its |it )|but |because |so (?=the |we ))"
 )

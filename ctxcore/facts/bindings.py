@@ -41,7 +41,6 @@ from ctxcore.facts.binding_words import (
     SIGN,
     SIGN_HAN,
     SPEAKER,
-    STAMP,
     STRONG,
     TOLD_BESIDE,
     TURN,
@@ -51,12 +50,14 @@ from ctxcore.facts.binding_words import (
     WORD_BEGIN,
     WORD_END,
 )
-from ctxcore.facts.reading import Sentence, plain_words
+from ctxcore.facts.reading import Sentence
 from ctxcore.facts.slots import settings_in
+from ctxcore.facts.speakers import STAMP, words_from
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.text.inflection import stem
 from ctxcore.text.languages import has_han
+from ctxcore.text.latin import plain_words
 
 # Chosen: a longer message is a text of others, a longer sentence a story.
 MOST_CHARS: Final = 2_000
@@ -202,9 +203,9 @@ def _may_name(words: str) -> bool:
 
 
 def unlabelled(text: str) -> str:
-    """`text` without a stamp and the label that marks it as one to remember."""
+    """`text` without stamp, its speaker's name, and the label that marks it as to remember."""
     stamp = STAMP.match(text) if "[" in text else None
-    said = text[stamp.end() :] if stamp else text
+    said = text[words_from(text) or (stamp.end() if stamp else 0) :]
     label = LABEL.match(said) if ":" in said or "：" in said else None
     return said[label.end() :] if label else said
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ctxcore.facts.reading import latin_words, plain_words
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.text.languages import HAN, has_han
+from ctxcore.text.latin import latin_words, plain_words
 from ctxcore.text.patterns import late
 from ctxcore.text.words import word_set
 

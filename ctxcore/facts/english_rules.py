@@ -15,7 +15,7 @@ code:
 quote:
 filler: uh um yeah oh hmm haha lol hm mm ah eh wow hey hello hi thanks thank
 other: template private climate chocolate certificate candidate immediate ultimate appropriate
- corporate accurate adequate
+ corporate accurate adequate worries
 ing:
 number: two three four five six seven eight nine ten twelve twenty hundred twice
 ly: very

@@ -30,13 +30,12 @@ from ctxcore.facts.reading import (
     OUTPUT_CHARS,
     PROSE_CHARS,
     Sentence,
-    latin_words,
     one_line,
-    plain_words,
     sample,
     sentences,
     statement_key,
 )
+from ctxcore.facts.speakers import words_from
 from ctxcore.facts.topics import topic_of
 from ctxcore.facts.values import KINDS, ClauseChange, Effect, Fact, Kind
 from ctxcore.messages.canonical import parse_canonical, to_canonical
@@ -44,6 +43,7 @@ from ctxcore.messages.values import Message, Role, ToolCall
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import StoreProblem
 from ctxcore.text.languages import has_han
+from ctxcore.text.latin import latin_words, plain_words
 from ctxcore.text.patterns import late
 from ctxcore.text.words import word_set
 
@@ -235,7 +235,7 @@ def _statement(
     return replace(fact, effect=change.effect, about=change.about, subject=subject)
 
 
-FINDER: Final = 8
+FINDER: Final = 9
 """The version of the finder, stored with its facts; raise it when other facts are found."""
 INSTRUCTING: Final[tuple[Role, ...]] = ("user", "system", "developer")
 # Chosen: bounds on the work that one message makes.
@@ -280,7 +280,7 @@ def is_rule_alone(message: Message) -> bool:
     It has to open like one: “The parcel must arrive before Friday” is a request as well.
     """
     text = message.text.strip()
-    if len(text) > RULE_ALONE_CHARS or not _OPENS_RULE.match(text.lower()):
+    if len(text) > RULE_ALONE_CHARS or not _OPENS_RULE.match(text[words_from(text) :].lower()):
         return False
     found = [fact for fact in find_rules(message) if fact.effect != "revokes" or fact.about]
     return len(found) == 1 and found[0].text.strip() == " ".join(text.split())

@@ -10,11 +10,12 @@ from itertools import islice
 from typing import Final
 
 from ctxcore.facts.dates import dates, subject_of
-from ctxcore.facts.reading import latin_words, near_digits
+from ctxcore.facts.reading import near_digits
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import Role
 from ctxcore.text.identifiers import EMAIL, URL, kind_of_name
 from ctxcore.text.languages import HAN
+from ctxcore.text.latin import latin_words
 from ctxcore.text.patterns import late
 from ctxcore.text.words import word_set
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
-from string import ascii_letters, digits
+from string import digits
 from typing import Final, NamedTuple
 
+from ctxcore.facts.speakers import words_from
 from ctxcore.text.languages import simplified
-from ctxcore.text.patterns import blanks_except
 
 # Chosen: bounds on the work for one message.
 PROSE_CHARS: Final = 24_000  # of one message; a pasted book is read at both ends
@@ -42,8 +41,6 @@ _QUOTATION = re.compile(  # all forms begin with their mark: the search skips fr
 _OPENING_APOSTROPHE = re.compile(r"'(?<![\w']')")
 _OPENING_MARKS = re.compile("[“《「『‘]")
 _DIGITS = re.compile(r"\d+")
-_LATIN = re.compile("[a-z]+")
-_TO_LATIN = blanks_except(ascii_letters, is_lower=True)
 _BULLET = re.compile(
     r"(?:[ \t]*(?:[-*•+·▪–]|\(?\d{1,2}[.)、]|[a-z][.)]|#{1,6}|\[[ x]\])(?:[ \t]+"
     r"|(?<=[、）)])))+(?=\S)"
@@ -58,10 +55,11 @@ _WRAPPED = re.compile(r"(?<=[a-z,])\n(?=[a-z])")
 
 
 class Sentence(NamedTuple):
-    """A sentence verbatim, the same with quoted words masked, and the heading of its list."""
+    """A sentence verbatim, what its speaker says in it, and the heading of its list."""
 
     text: str
     masked: str
+    """The same with quoted words masked, and without the speaker's name before it."""
     words: str
     """`masked` in lower case, with plain apostrophes and simplified characters."""
     heading: str = ""
@@ -97,19 +95,6 @@ def near_digits(text: str, most: int) -> str:
             break
     pieces.append(text[start:end])
     return "\n".join(filter(None, pieces))
-
-
-@lru_cache(maxsize=512)  # a sentence is searched for many kinds of facts
-def latin_words(text: str) -> frozenset[str]:
-    """The runs of plain letters in `text`, in lower case: a quick test before slow patterns."""
-    if text.isascii():
-        return frozenset(plain_words(text))
-    return frozenset(_LATIN.findall(text.lower()))
-
-
-def plain_words(text: str) -> list[str]:
-    """What `latin_words` finds in an ASCII text, in order; cheaper for one question."""
-    return text.translate(_TO_LATIN).split()
 
 
 def one_line(text: str, most: int = 300) -> str:
@@ -163,7 +148,8 @@ def sentences(text: str) -> Iterator[Sentence]:
             heading = verbatim
         elif not is_item:
             heading = ""
-        yield Sentence(verbatim, words, _plain(words), above if is_item else "", before)
+        said = words[words_from(words) :]
+        yield Sentence(verbatim, said, _plain(said), above if is_item else "", before)
         before = verbatim
 
 

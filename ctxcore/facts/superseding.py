@@ -198,7 +198,7 @@ def _score(fact: Fact, rule: Fact) -> float:
 
 def _score_of(aim: ClauseChange, fact: Fact, rule: Fact) -> float:
     """The sign of a clause and what it has to do with `rule`, together; at most 0 for nothing."""
-    weights = _CHINESE if has_han(fact.text) else _ENGLISH
+    weights = _CHINESE if has_han(unlabelled(fact.text)) else _ENGLISH
     found = _target(aim, fact, rule)
     sign = aim.freeing if _is_limit(rule) else aim.sign
     target = sum(weights.get(name, 0.0) * found[name] for name in found)

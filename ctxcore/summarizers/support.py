@@ -20,6 +20,7 @@ from unicodedata import combining, normalize
 
 from ctxcore.facts.names import names_in
 from ctxcore.facts.presence import SearchedText, folded
+from ctxcore.facts.speakers import HAN_SURNAMES
 from ctxcore.facts.values import Fact, Kind
 from ctxcore.messages.values import JsonObject
 from ctxcore.plain import Plain
@@ -60,15 +61,10 @@ _SUBJECT = re.compile(
     r"([A-Z][a-z]{2,20}) (?:wants|asked|asks|said|says|prefers|likes|lives|works|booked|needs"
     r"|confirmed|agreed|called|wrote|told|thanked|mentioned|requested)\b"
 )
-_HAN_SURNAME: Final = (
-    "王李张刘陈杨赵吴徐孙朱胡郭林罗郑梁宋唐邓冯韩曹彭萧蔡潘董袁叶蒋杜苏魏吕丁沈姚卢傅钟姜崔谭"
-    "廖汪贾韦邱侯孟雷汤尹贺赖龚顾郝邵秦江邹熊薛阎"
-)
-"""Chosen: frequent ones that begin few ordinary words."""
 _HAN_INTRODUCED = re.compile(
     "(?:叫|名为|姓名|联系人|妻子|丈夫|老公|老婆|太太|女友|男友|朋友|女儿|儿子|父亲|母亲|爸爸|妈妈"
     "|哥哥|姐姐|弟弟|妹妹|同事|同学|室友|邻居|老师|教练|导游|经理|医生|律师|司机)(?:是|叫|为|[:：])?"
-    f"([{_HAN_SURNAME}][{HAN}]{{1,2}}?)(?=[^{HAN}]|$|[在是和与负说已于将来去想要会从给帮住买订])"
+    f"([{HAN_SURNAMES}][{HAN}]{{1,2}}?)(?=[^{HAN}]|$|[在是和与负说已于将来去想要会从给帮住买订])"
 )
 _SCALES: Final = {"hundred": 100, "thousand": 1_000, "million": 10**6, "dozen": 12}
 _A_SCALE = re.compile(rf"\ba ({'|'.join(_SCALES)})\b")
