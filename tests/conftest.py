@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         )
         if on_postgres and item.get_closest_marker("postgres") is None:
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Everything that all tests share is left out of garbage collections.
+
+    Streamlit collects after every run of a page, and would look at a million objects each time.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

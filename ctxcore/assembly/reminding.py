@@ -12,7 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
+from ctxcore.assembly.addressees import told_to_model
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import goal_item, own_item
 from ctxcore.assembly.layout import Layout
@@ -96,7 +98,7 @@ class Reminder:
             return []
         covered = self.active.covered_until
         then = self.view.standing(until=max(self.active.seen_until, covered))
-        return [entry for entry in then if entry.seqs[-1] <= covered]
+        return self._told([entry for entry in then if entry.seqs[-1] <= covered])
 
     @cached_property
     def _recent(self) -> list[Entry]:
@@ -104,11 +106,17 @@ class Reminder:
         if self.policy.facts_ratio is None:
             return []
         after, system = self.active.covered_until, set(self.reading.anchors.system)
-        return [
+        recent = [
             entry
             for entry in self.view.standing()
             if entry.seqs[-1] > after and system.isdisjoint(entry.seqs)
         ]
+        return self._told(recent)
+
+    def _told(self, entries: Sequence[Entry]) -> list[Entry]:
+        """`entries` without what people say to each other."""
+        rows = chain(self.reading.kept, *self.reading.blocks)
+        return told_to_model(self.view, entries, (row.message for row in rows))
 
     def _prefix(self) -> tuple[set[int], Sequence[str]]:
         """Messages that stand in the prefix until the next compaction, and the other texts in it:

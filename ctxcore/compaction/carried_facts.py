@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from ctxcore.assembly.addressees import told_to_model
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.assembly.reading import WHOLE
@@ -26,6 +27,7 @@ from ctxcore.facts.facts_block import PROTECTED, render_facts, with_more
 from ctxcore.facts.ledger import Entry, Ledger, live
 from ctxcore.facts.presence import SearchedText, unlabelled
 from ctxcore.facts.values import STATEMENTS, Kind
+from ctxcore.messages.values import Message
 from ctxcore.salience.ranking import FOCUS_WORTH, NO_WISHES, Wishes
 from ctxcore.text.languages import Language
 from ctxcore.tokens.count import count_message
@@ -256,6 +258,8 @@ def with_facts(
         texts += (text for _, calls in record.arguments for text in calls if text is not None)
         shown = SearchedText("\n".join(texts))
         entries, room = _of_others(live(ledger), excluded), budget.facts_tokens
+        if not wishes:
+            entries = told_to_model(view, entries, staying(view, record))
         if is_talk:
             room = int(budget.usable_tokens * (call.policy.facts_ratio or 0))
             entries = [entry for entry in entries if entry.kind not in OF_CALLS]
@@ -375,6 +379,12 @@ def _of_others(entries: Sequence[Entry], seqs: Collection[int]) -> list[Entry]:
 
 def _frame_tokens(counter: TokenCounter) -> int:
     return count_message(facts_message(Compaction(covered_until=0)), counter)
+
+
+def staying(view: HistoryView, record: Compaction) -> Iterator[Message]:
+    """Yields the messages that `record` leaves in the context."""
+    behind = range(record.covered_until + 1, view.count() + 1)
+    return (row.message for row in view.get({*record.kept, *behind}))
 
 
 def _visible(view: HistoryView, call: Call, record: Compaction) -> set[int]:

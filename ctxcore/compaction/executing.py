@@ -110,8 +110,9 @@ def execute(
     min_gain_ratio = 0.0 if is_needed or is_forced else call.policy.min_gain_ratio
 
     def begin(plan: CompactionPlan) -> _Executor:
+        goes_on = active is not None and bool(active.summary) and not plan.starts_anew
         return _Executor(
-            plan=resolved(plan, view, call, quotes=_quotes(summarizer)),
+            plan=resolved(plan, view, call, quotes=_quotes(summarizer) and not goes_on),
             view=view,
             call=call,
             active=active or NOTHING_COVERED,
@@ -658,7 +659,7 @@ def resolved(
 ) -> CompactionPlan:
     """Returns `planned` with the covered blocks chosen that stay, by score, importance or events.
 
-    `quotes`: the summary quotes, so that in the smallest windows there is none (see `_is_tiny`).
+    `quotes`: the summary would only quote; then meetings and the smallest windows have none.
     It reads all of them, which planning does not: a second for ten thousand messages.
     """
     competing = planned.competing
@@ -701,6 +702,9 @@ def _kept_by_score(
         room, spare_tokens = 0, spare_tokens + room
     opened = [with_short_calls(block, call, shorter) for block in _rows(view, competing.opened)]
     is_meeting = many_speak(row.message for row in chain.from_iterable((*blocks, *opened)))
+    if is_meeting and quotes and not (is_tiny or planned.focus):
+        room += competing.summary_tokens
+        spare_tokens = max(0, spare_tokens - competing.summary_tokens)
     keeping, others = keep_blocks(
         [with_short_calls(block, call, shorter) for block in blocks],
         room,

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from ctxcore.assembly.addressees import told_to_model
 from ctxcore.assembly.building import Call
 from ctxcore.assembly.history import Counted, HistoryView
 from ctxcore.assembly.records import Compaction
-from ctxcore.compaction.carried_facts import OF_CALLS, Restored
+from ctxcore.compaction.carried_facts import OF_CALLS, Restored, staying
 from ctxcore.compaction.lineage import SummarySources, Text, previous_sentences, sections_in
 from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience
 from ctxcore.facts.facts_block import parse_facts_block
@@ -50,6 +51,7 @@ def to_restore(
     """
     lost = {fact.fact for fact in find_losses(view, call, before, record) or ()}
     entries = [entry for entry in live(ledger) if entry.fact in lost]
+    entries = told_to_model(view, entries, staying(view, record))
     if is_talk:
         entries = [entry for entry in entries if entry.kind not in OF_CALLS]
     worthy = [entry for entry in entries if entry.salience >= LEAST_SALIENCE]

@@ -27,6 +27,9 @@ from ctxcore.text.languages import has_han
 
 SOME_RULES: Final = 6  # of one message; chosen: of more, as in a handbook, each weighs less
 MOST_RULES: Final = 48  # of one message; chosen: a pasted handbook is not carried whole
+CLEAR: Final = 2.0
+"""Above what makes a rule; of 52 sentences that people say to each other and that read like one,
+seven do."""
 RULE_CHARS: Final = 400  # of one rule; chosen: longer ones are cut at the end
 
 _NOT_PROSE = re.compile(r"[{}<>;=|\\]|\(\)|::|^\s*(?://|#!|\$ |at )")
@@ -99,13 +102,21 @@ def rules(said: list[Sentence], role: Role) -> Iterator[Fact]:
     yield from (fact if weight == 1.0 else replace(fact, weight=weight) for fact in found)
 
 
+def is_clear_rule(fact: Fact) -> bool:
+    """Whether a standing instruction reads like one even where people speak to each other."""
+    if fact.kind != "instruction":
+        return False
+    words = (_read_words(sentence) for sentence in sentences(fact.text))
+    return any(_language_of(said).is_rule(said, is_prompt=False, above=CLEAR) for said in words)
+
+
 def given_rule(text: str) -> Fact:
     """What a person says is a standing instruction, whether or not it reads like one.
 
     It replaces earlier rules about the same, and a user may take it back.
     """
     [sentence, *_] = [*sentences(text), Sentence(text, text, text.lower())]
-    words = sentence.words.replace("*", " ").strip()
+    words = _read_words(sentence)
     change = replace(change_of(words, is_rule=True), effect="states")
     return _fact(sentence._replace(text=text, before=""), words, "user", change)
 
@@ -128,11 +139,15 @@ def _rebinding(sentence: Sentence, subject: str) -> Fact:
 
 
 def _rule(sentence: Sentence, role: Role) -> Fact | None:
-    words = sentence.words.replace("*", " ").strip()
+    words = _read_words(sentence)
     if len(words) < 4 or _LINE_OF_FILE.match(words) or _is_code(words):
         return None
     change = _change(words, sentence.heading, role != "user")
     return None if change is None else _fact(sentence, words, role, change)
+
+
+def _read_words(sentence: Sentence) -> str:
+    return sentence.words.replace("*", " ").strip()
 
 
 def _is_code(words: str) -> bool:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import dropwhile
 from typing import Final
 
+from ctxcore.messages.values import Message
 from ctxcore.text.languages import HAN, has_han
 from ctxcore.text.patterns import late
 from ctxcore.text.words import COMMON_WORDS, word_set
@@ -96,6 +97,17 @@ def words_from(text: str) -> int:
     is_apart = colon == "：" or behind[:1] in " *_" or has_han(label)
     said = behind.lstrip("*_ \t")
     return len(text) - len(said) if said and is_apart and _is_person(label) else 0
+
+
+def speaker_of(message: Message) -> str:
+    """Returns who says a message, by its field or the name before its words; empty if unknown."""
+    return message.name or message.text[: words_from(message.text)].strip()
+
+
+def label_of(text: str) -> str:
+    """Returns what stands before the first colon of a text, a name or not; empty without one."""
+    begin = text[: 2 * LABEL_CHARS]
+    return _split(text, _opening(begin))[0] if ":" in begin or "：" in begin else ""
 
 
 def _split(text: str, opening: int) -> tuple[str, str, str]:

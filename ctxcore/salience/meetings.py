@@ -12,11 +12,14 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
+from ctxcore.facts.speakers import label_of
 from ctxcore.messages.values import Message
 from ctxcore.salience.units import Unit
 from ctxcore.text.words import STOP_WORDS, terms_of, words_of
 
 MOST_OF_TALK: Final = 2  # speakers besides the model; chosen
+LEAST_SAID: Final = 3  # messages of one speaker without a field; chosen: no title comes thrice
+NAMED_SHARE: Final = 0.8  # of the messages; chosen: somebody may say a word or two a meeting
 LEAST_CHARS: Final = 3  # of a Latin word; chosen: shorter ones are grammar
 AVERAGE: Final = 0.3  # of an utterance; chosen: as much as one between two
 TOLD_SHARE: Final = 0.005
@@ -31,9 +34,18 @@ SENTENCE_CHARS: Final = 60
 
 
 def many_speak(messages: Iterable[Message]) -> bool:
-    """Whether more than two people take part, by the names of users."""
-    names = {message.name for message in messages if message.role == "user" and message.name}
-    return len(names) > MOST_OF_TALK
+    """Whether more than two people take part, by the names of users.
+
+    Without names, by what stands before a colon, where nearly all messages begin with what others
+    begin with as well.
+    """
+    said = [message for message in messages if message.role == "user"]
+    names = {message.name for message in said if message.name}
+    if len(names) > MOST_OF_TALK:
+        return True
+    labels = Counter(filter(None, (label_of(message.text) for message in said)))
+    again = [count for count in labels.values() if count >= LEAST_SAID]
+    return len(again) > MOST_OF_TALK and sum(again) >= NAMED_SHARE * len(said)
 
 
 def word_saliences(units: Sequence[Unit]) -> list[dict[str, float]]:

@@ -9,6 +9,7 @@ from ctxcore.compaction.rules_in_force import rule_candidates, rules_in_force
 from ctxcore.engine.core import ContextEngine
 from ctxcore.engine.errors import NotAllowedError, PlaceError, RuleError, StaleProposalError
 from ctxcore.facts.rule_edits import RuleEdit
+from ctxcore.messages.values import text_message
 from ctxcore.reasons.storage_problems import ChangeCode
 from ctxcore.store.errors import RecordNotFoundError
 from ctxcore.store.values import Scope
@@ -73,6 +74,20 @@ def test_contexts_and_compactions_follow_what_people_say_of_rules() -> None:
             False,
             True,
         )
+
+
+def test_a_rule_that_a_person_adds_is_followed_even_where_no_model_takes_part() -> None:
+    names = {"user": "Anna", "assistant": "Ben"}
+    letters = [text_message(one.role, f"{names[one.role]}: {one.text}") for one in TALK]
+    with engine_with(window=1_600) as (engine, _):
+        session = engine.create_session("Letters")
+        engine.save_policy(Scope(kind="session", owner=session.id), {"strategies": ["fold_oldest"]})
+        engine.append(session.id, letters)
+
+        engine.add_rule(session.id, 2, f"Anna: Good. {MISSED}")
+        terse(engine).compact(session.id)
+
+        assert MISSED in sent(engine, session.id)
 
 
 def test_losses_follow_them_too() -> None:

@@ -84,3 +84,14 @@ def test_what_is_said_last_in_a_meeting_asks_for_nothing_without_a_question() ->
 
     assert score_units(units, request="Rubber buttons then.", is_meeting=True) == plain
     assert score_units(units, request="Which rubber buttons?", is_meeting=True) != plain
+
+
+def labelled(*labels: str, times: int = 3) -> list[Message]:
+    return [text_message("user", f"{label}: Good morning.") for label in labels] * times
+
+
+def test_names_before_the_words_make_a_meeting_where_nearly_all_messages_have_one() -> None:
+    assert many_speak(labelled("Ada", "User Interface", "Marketing"))
+    assert not many_speak(labelled("Ada", "Ben"))
+    assert not many_speak(labelled("Ada", "Ben", "Cleo", times=2))
+    assert not many_speak([*labelled("Ada", "Ben", "Cleo"), *[text_message("user", "Hi.")] * 4])
