@@ -85,7 +85,7 @@ accept: setup ## thirty turns with the built-in model
 # The pictures of the documents, taken by tests: of the tours, and of single pages.
 screenshots: setup ## the pictures in docs/images, from the real app
 	mkdir -p docs/images/tours
-	CTXCORE_SCREENSHOTS=docs/images $(BIN)/pytest -n 0 tests/browser/test_tours.py tests/browser/test_pictures.py
+	CTXCORE_SCREENSHOTS=docs/images $(BIN)/pytest -n 0 -m browser tests/browser/test_tours.py tests/browser/test_pictures.py
 
 # Installs uv into the environment, looks for the newest versions that pyproject.toml allows on any
 # system and Python, and writes them down; `make check` then installs and tries them.

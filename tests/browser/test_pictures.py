@@ -19,7 +19,7 @@ from tests.browser.tours import SCREENSHOTS_VARIABLE, demo_session, take_picture
 from tests.engines import quiet_litellm
 from tests.tour_transcripts import write_transcripts
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCREEN = {"width": 1280, "height": 860}

@@ -15,7 +15,7 @@ from tests.browser.conftest import Server, fresh_page
 from tests.browser.test_pages import long_session
 from tests.browser.tours import IS_IDLE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 OWN = ("data:", "blob:")
 # A deep link looks for the server's own address below itself first, and does not find it there.

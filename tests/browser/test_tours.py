@@ -23,7 +23,7 @@ from tests.histories import assistant, user
 from tests.limits import BROWSER_SECONDS
 from tests.tour_transcripts import write_transcripts
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SCREEN = {"width": 1440, "height": 900}
 USERS = 30
