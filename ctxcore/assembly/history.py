@@ -26,6 +26,7 @@ from ctxcore.compression.own_tools import is_own_tool
 from ctxcore.facts.finding import find_facts, find_rules, is_rule_alone
 from ctxcore.facts.ledger import Entry, RuleBook, TakenBack
 from ctxcore.facts.rule_edits import NO_EDITS, RuleEdits
+from ctxcore.facts.speakers import spoken
 from ctxcore.facts.values import Fact
 from ctxcore.messages.blocks import BlockTracker
 from ctxcore.messages.canonical import printable
@@ -232,7 +233,7 @@ def has_substance(message: Message) -> bool:
 
     An instruction alone is carried as such, and gone once it is revoked; a request stays.
     """
-    text = message.text.strip().strip("!！.。,，~～?？").lower()
+    text = spoken(message.text).strip().strip("!！.。,，~～?？").lower()
     has_words = message.role == "user" and bool(text) and text not in _GREETINGS
     return has_words and not is_rule_alone(message)
 

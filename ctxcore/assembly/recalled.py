@@ -21,6 +21,7 @@ from ctxcore.assembly.records import Recalls
 from ctxcore.assembly.texts import recalled_message
 from ctxcore.budget import TokenBudget
 from ctxcore.facts.replacing import replacements
+from ctxcore.facts.speakers import spoken
 from ctxcore.policy.values import Policy
 from ctxcore.recalling.ranking import Found, answering_first
 from ctxcore.recalling.requests import Query, read_request
@@ -107,7 +108,8 @@ class Recaller:
         request = self.reading.last_user
         if request is None or not self.is_open:
             return Query()
-        return read_request(request.message.text, self._said_before(request), self._called())
+        said = self._said_before(request)
+        return read_request(spoken(request.message.text), said, self._called())
 
     def choose(self, layout: Layout, room_tokens: int, *, is_free: bool) -> Recalled | None:
         """What the newest request recalls of what `layout` does not show, within `room_tokens`.
@@ -212,8 +214,8 @@ class Recaller:
         """What user and model said right before the request, newest first."""
         first = max(1, request.seq - _SAID_BEFORE)
         rows = self.view.get(range(first, request.seq)) if first < request.seq else []
-        spoken = [row.message for row in rows if row.message.role in ("user", "assistant")]
-        return [message.text for message in reversed(spoken) if message.text]
+        said = [row.message for row in rows if row.message.role in ("user", "assistant")]
+        return [spoken(message.text) for message in reversed(said) if message.text]
 
     def _called(self) -> list[str]:
         """What the first calls for the request were; the same through all of its turn."""

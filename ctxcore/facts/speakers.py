@@ -73,6 +73,9 @@ _PAGE_TAGS: Final = word_set("""
     summary context system document source data
 """)
 STAMP: Final = late(r"\s*\[[^\]\n]{0,80}\]\s*")
+_DATED: Final = late(
+    r"\s*\[[^\]\n]{0,60}?(?:\d:\d\d|\b\d{4}\b|\d[./-]\d\d?[./-]\d)[^\]\n]{0,60}\]\s*"
+)
 _CALLED: Final = late(r"<[@+%~&]?(?P<nick>[\w.-]{2,32})>\s*|@[\w.-]{2,32}[,:：]?\s+")
 _TIME: Final = late(r"[\[(]?\d[\d/.,:-]+(?: \d[\d:.]+)?(?: ?[AaPp]\.?[Mm]\.?)?[\])]?(?: [-–—])? ")
 _PART: Final = r"(?:Mc|Mac|De|Di|La|Le|Van|Fitz)?[^\W\d_a-z][^\W\d_A-Z]*"
@@ -97,6 +100,12 @@ def words_from(text: str) -> int:
     is_apart = colon == "：" or behind[:1] in " *_" or has_han(label)
     said = behind.lstrip("*_ \t")
     return len(text) - len(said) if said and is_apart and _is_person(label) else 0
+
+
+def spoken(text: str) -> str:
+    """Returns what a message says: its text behind a date in brackets and its speaker's name."""
+    dated = _DATED.match(text) if "[" in text[:2] else None
+    return text[words_from(text) or (dated.end() if dated else 0) :]
 
 
 def speaker_of(message: Message) -> str:

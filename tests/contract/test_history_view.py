@@ -181,7 +181,7 @@ def test_the_goal_is_the_first_user_message_with_substance(make: Factory) -> Non
     assert (anchors.system, anchors.goal, anchors.last_user) == ((1,), 8, 8)
 
 
-@pytest.mark.parametrize("greeting", ["Hi!", "你好。", " hello there ", "", "OK"])
+@pytest.mark.parametrize("greeting", ["Hi!", "你好。", " hello there ", "", "OK", "Anna: Hi!"])
 def test_a_greeting_is_no_goal(make: Factory, greeting: str) -> None:
     assert make([user(greeting), assistant("yes?")]).anchors().goal is None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ctxcore.facts.speakers import words_from
+from ctxcore.facts.speakers import spoken, words_from
 from tests.unit.facts.speech import folded, held
 
 NAMED = [
@@ -64,6 +64,21 @@ def test_the_words_begin_behind_the_name_of_a_speaker(form: str) -> None:
 @pytest.mark.parametrize("text", NOT_NAMED)
 def test_what_is_spoken_of_is_no_speaker(text: str) -> None:
     assert words_from(text) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[session 3, 1:56 pm on 8 May, 2023] Anna: hello", "hello"),
+        ("[2023-05-08] hello", "hello"),
+        ("[10:32] hello", "hello"),
+        ("[P1] the database is down", "[P1] the database is down"),
+        ("[docs](https://a.example) say so", "[docs](https://a.example) say so"),
+        ("", ""),
+    ],
+)
+def test_a_date_before_the_words_is_not_said_either(text: str, said: str) -> None:
+    assert spoken(text) == said
 
 
 @pytest.mark.parametrize("form", NAMED)

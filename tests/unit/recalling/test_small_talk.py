@@ -46,17 +46,25 @@ def worked(name: str) -> list[Message]:
     return history
 
 
+def named(message: Message, name: str) -> Message:
+    """A message of a person with their name before its words."""
+    said = message.role == "user" and bool(name)
+    return user(name.format(message.text)) if said else message
+
+
 @cache
-def folded(name: str) -> tuple[list[Message], CompactionResult]:
+def folded(name: str, form: str = "") -> tuple[list[Message], CompactionResult]:
     """A conversation and a compaction that shows little of it."""
-    history = worked(name) if name == "coding" else spoken(name)
+    said = worked(name) if name == "coding" else spoken(name)
+    history = [named(message, form) for message in said]
     return history, compact(history, max_tokens=WINDOW, target_tokens=500, force=True)
 
 
-def asked(name: str, turn: str) -> Context:
+def asked(name: str, turn: str, form: str = "") -> Context:
     """The context in which a turn follows the folded conversation."""
-    history, compacted = folded(name)
-    return fit([*history, user(turn)], max_tokens=WINDOW, state=compacted.state)
+    history, compacted = folded(name, form)
+    turns = [*history, named(user(turn), form)]
+    return fit(turns, max_tokens=WINDOW, state=compacted.state)
 
 
 def is_answered(name: str, turn: str, answer: str) -> bool:
@@ -76,10 +84,13 @@ def test_a_conversation_is_long_and_mostly_folded(name: str) -> None:
     assert len(compacted.folded) > 0.8 * len(history)
 
 
-def test_small_talk_recalls_nothing() -> None:
+@pytest.mark.parametrize(
+    "form", ["", "Anna Schmidt: {}", "<anna> {}", "[session 3, 1:56 pm on 8 May, 2023] Anna: {}"]
+)
+def test_small_talk_recalls_nothing_whoever_says_it(form: str) -> None:
     turns = [(name, turn) for name in LANGUAGES for turn in TURNS["needs_nothing"][LANGUAGES[name]]]
 
-    recalling = [(name, turn) for name, turn in turns if asked(name, turn).breakdown.recalled]
+    recalling = [(name, turn) for name, turn in turns if asked(name, turn, form).breakdown.recalled]
 
     assert len(recalling) <= 0.02 * len(turns), recalling
 
