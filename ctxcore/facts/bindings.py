@@ -52,7 +52,7 @@ from ctxcore.facts.binding_words import (
 )
 from ctxcore.facts.reading import Sentence
 from ctxcore.facts.slots import settings_in
-from ctxcore.facts.speakers import STAMP, words_from
+from ctxcore.facts.speakers import STAMP, spoken
 from ctxcore.facts.values import Fact
 from ctxcore.messages.values import Role
 from ctxcore.text.inflection import stem
@@ -204,8 +204,9 @@ def _may_name(words: str) -> bool:
 
 def unlabelled(text: str) -> str:
     """`text` without stamp, its speaker's name, and the label that marks it as to remember."""
-    stamp = STAMP.match(text) if "[" in text else None
-    said = text[words_from(text) or (stamp.end() if stamp else 0) :]
+    said = spoken(text)
+    stamp = STAMP.match(said) if said[:1] == "[" else None
+    said = said[stamp.end() :] if stamp else said
     label = LABEL.match(said) if ":" in said or "：" in said else None
     return said[label.end() :] if label else said
 

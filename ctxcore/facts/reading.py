@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from string import digits
 from typing import Final, NamedTuple
 
-from ctxcore.facts.speakers import words_from
+from ctxcore.facts.speakers import spoken
 from ctxcore.text.languages import simplified
 
 # Chosen: bounds on the work for one message.
@@ -33,6 +33,11 @@ _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\|)[^\n]*$", re.M)
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,60})(?:\s[^<>\n]{0,200})?>")
 _OWN_TAG = re.compile(
     r"instruct|rule|guideline|constraint|preferenc|request|query|task|prompt|poli", re.I
+)
+_WRAPPER = re.compile(  # an application's mark around all that a person says
+    r"\s*<(?P<tag>(?:user|human|customer|client|chat)?[_-]?(?:message|input|utterance|text|user"
+    r"|human))\b[^<>\n]{0,200}>(?P<said>.*)</(?P=tag)>\s*",
+    re.S,
 )
 _QUOTATION = re.compile(  # all forms begin with their mark: the search skips from one to the next
     r"\"[^\"\n]{2,400}\"|“[^”\n]{2,400}”|《[^》\n]{1,60}》|「[^」\n]{1,400}」|『[^』\n]{1,400}』"
@@ -116,7 +121,7 @@ def own_words(text: str) -> str:
     if ">" in masked or "|" in masked:
         masked = _QUOTED_LINE.sub(_hidden, masked)
     if "</" in masked:
-        masked = _without_tagged(masked)
+        masked = _unwrapped(masked) or _without_tagged(masked)
     return _QUOTATION.sub(_hidden, masked) if _may_quote(masked) else masked
 
 
@@ -148,7 +153,7 @@ def sentences(text: str) -> Iterator[Sentence]:
             heading = verbatim
         elif not is_item:
             heading = ""
-        said = words[words_from(words) :]
+        said = spoken(words)
         yield Sentence(verbatim, said, _plain(said), above if is_item else "", before)
         before = verbatim
 
@@ -157,6 +162,15 @@ def _plain(words: str) -> str:
     """`words` in lower case, with plain apostrophes and simplified characters."""
     lower = words.lower()
     return lower if lower.isascii() else simplified(lower.replace("’", "'"))
+
+
+def _unwrapped(text: str) -> str:
+    """`text` with blank lines for the mark that says a person speaks; empty without one."""
+    found = _WRAPPER.fullmatch(text)
+    if found is None or text.count(f"</{found['tag']}>") > 1:
+        return ""
+    begin, end = found.span("said")
+    return "\n" * begin + text[begin:end] + "\n" * (len(text) - end)
 
 
 def _hidden(found: re.Match[str]) -> str:

@@ -74,7 +74,8 @@ _PAGE_TAGS: Final = word_set("""
 """)
 STAMP: Final = late(r"\s*\[[^\]\n]{0,80}\]\s*")
 _DATED: Final = late(
-    r"\s*\[[^\]\n]{0,60}?(?:\d:\d\d|\b\d{4}\b|\d[./-]\d\d?[./-]\d)[^\]\n]{0,60}\]\s*"
+    r"\s*(?:\[[^\]\n]{0,60}?(?:\d:\d\d|\b\d{4}\b|\d[./-]\d\d?[./-]\d)[^\]\n]{0,60}\]"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]*(?:Z|[+-]\d\d:?\d\d)?)[\s,-]*"
 )
 _CALLED: Final = late(r"<[@+%~&]?(?P<nick>[\w.-]{2,32})>\s*|@[\w.-]{2,32}[,:：]?\s+")
 _TIME: Final = late(r"[\[(]?\d[\d/.,:-]+(?: \d[\d:.]+)?(?: ?[AaPp]\.?[Mm]\.?)?[\])]?(?: [-–—])? ")
@@ -103,9 +104,15 @@ def words_from(text: str) -> int:
 
 
 def spoken(text: str) -> str:
-    """Returns what a message says: its text behind a date in brackets and its speaker's name."""
-    dated = _DATED.match(text) if "[" in text[:2] else None
-    return text[words_from(text) or (dated.end() if dated else 0) :]
+    """Returns what a message says: its text behind its date and its speaker's name."""
+    return text[words_from(text) or _date_end(text) :]
+
+
+def _date_end(text: str) -> int:
+    """Returns where a text begins behind a date in brackets, or one as programs write it."""
+    may_be = text[:1].isdigit() or "[" in text[:2]
+    found = _DATED.match(text) if may_be else None
+    return found.end() if found and found.end() < len(text) else 0
 
 
 def speaker_of(message: Message) -> str:
@@ -134,6 +141,8 @@ def _split(text: str, opening: int) -> tuple[str, str, str]:
 
 def _opening(text: str) -> int:
     """Returns where a text begins behind a stamp or the time of day."""
+    if dated := _date_end(text):
+        return dated
     found = STAMP.match(text) if text[:1] == "[" else None
     found = found or (_TIME.match(text) if text[:1].isdigit() or text[:1] in "([" else None)
     return found.end() if found else 0

@@ -183,3 +183,35 @@ def test_of_a_long_sentence_the_end_is_not_scored() -> None:
 
     assert ENGLISH.is_rule(f"never rebase shared branches, {tail}", is_prompt=True)
     assert not ENGLISH.is_rule(f"{tail}, never rebase shared branches", is_prompt=True)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "<user_message>{}</user_message>",
+        '<message from="anna" at="10:32">\n{}\n</message>',
+        "<human>Hello. {} Thanks.</human>",
+        "[2026-05-01 10:32] {}",
+        "2026-05-01T10:32:00Z {}",
+        "2026-05-01 10:32:07.250+02:00 Anna: {}",
+    ],
+)
+@pytest.mark.parametrize("said", ["Always use metric units.", "每次总结不要超过一百字。"])
+def test_a_rule_is_found_in_what_an_application_puts_around_it(form: str, said: str) -> None:
+    [rule] = rules(form.format(said))
+
+    assert said in rule
+    assert "<" not in rule
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<document>Always use metric units.</document>",
+        "<teammate-message>Always use metric units.</teammate-message>",
+        "Read it: <message>Always use metric units.</message>",
+        "<text>Always use metric units.</text><text>Never use miles.</text>",
+    ],
+)
+def test_what_is_pasted_in_a_mark_lays_nothing_down(text: str) -> None:
+    assert rules(text) == []
