@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final
@@ -13,6 +13,7 @@ from ctxcore.recalling.index_words import phrases_of
 from ctxcore.text.calendar import MONTHS, Day, days_in
 from ctxcore.text.inflection import forms_of, stem
 from ctxcore.text.languages import HAN_RUN, both_scripts, simplified
+from ctxcore.text.other_languages import stop_words_for
 from ctxcore.text.words import (
     COMMON_WEIGHT,
     COMMON_WORDS,
@@ -162,7 +163,9 @@ def _things_in(text: str, terms: Iterable[Term]) -> float:
 
 
 def _words(text: str) -> Iterator[Term]:
-    for phrase in phrases_of(text):
+    phrases = phrases_of(text)
+    weak = stop_words_for({*chain.from_iterable(phrases)})
+    for phrase in phrases:
         if HAN_RUN.match(phrase[0]):
             for pair in phrase:
                 if not is_weak(simplified(pair)):
@@ -170,11 +173,11 @@ def _words(text: str) -> Iterator[Term]:
             continue
         if len(phrase) > 1:
             yield Term((" ".join(phrase), "".join(phrase)))
-        yield from filter(None, map(_word, phrase))
+        yield from filter(None, (_word(word, weak) for word in phrase))
 
 
-def _word(word: str) -> Term | None:
-    if {word, stem(word)} & STOP_WORDS:
+def _word(word: str, weak: Collection[str]) -> Term | None:
+    if word in weak or stem(word) in STOP_WORDS:
         return None
     is_common = len(word) == 1 or word in COMMON_WORDS or stem(word) in COMMON_WORDS
     return Term(forms_of(word), proof=COMMON_WEIGHT if is_common else 1.0)

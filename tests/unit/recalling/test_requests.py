@@ -195,3 +195,33 @@ def test_there_are_only_so_many_terms() -> None:
     text = " ".join(f"name{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(90))
 
     assert len(read_request(text).terms) == MOST_TERMS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Wie war denn dein Wochenende?", "Danke, das ist wirklich nett von dir."),
+        *("Merci, c'est vraiment gentil !", "Comment ça va aujourd'hui ?"),
+        *("¿Cómo estás hoy?", "Muchas gracias, hasta mañana."),
+        *("Come stai oggi?", "Grazie mille, a domani!"),
+        *("Tudo bem com você?", "Muito obrigado, até amanhã."),
+        *("Hoe gaat het vandaag met je?", "Dank je wel, tot morgen!"),
+    ],
+)
+def test_small_talk_of_other_languages_has_no_terms(text: str) -> None:
+    assert read_request(text).terms == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "term"),
+    [
+        ("Wie heißt nochmal der Vermieter?", "vermieter"),
+        ("Où est garée la voiture ?", "voiture"),
+        ("¿Cuándo sale el tren de Sevilla?", "sevilla"),
+        ("Quando parte il traghetto?", "traghetto"),
+        ("When will they die out?", "die"),
+        ("Dan?", "dan"),
+    ],
+)
+def test_what_a_request_of_another_language_names_is_looked_for(text: str, term: str) -> None:
+    assert term in [one.forms[0] for one in read_request(text).terms]
