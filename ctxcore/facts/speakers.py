@@ -100,7 +100,7 @@ def words_from(text: str) -> int:
     label, colon, behind = _split(text, opening)
     is_apart = colon == "：" or behind[:1] in " *_" or has_han(label)
     said = behind.lstrip("*_ \t")
-    return len(text) - len(said) if said and is_apart and _is_person(label) else 0
+    return len(text) - len(said) if said and is_apart and is_person(label) else 0
 
 
 def spoken(text: str) -> str:
@@ -154,7 +154,7 @@ def _is_tag(nick: str | None) -> bool:
 
 
 @lru_cache(maxsize=2_048)  # a speaker's name comes with each of the messages
-def _is_person(label: str) -> bool:
+def is_person(label: str) -> bool:
     """Whether what stands before a colon is a name or a role, and not what is spoken of."""
     if has_han(label):
         return bool(_NAME_HAN.fullmatch(label))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
-from ctxcore.facts.speakers import label_of
+from ctxcore.facts.speakers import is_person, label_of
 from ctxcore.messages.values import Message
 from ctxcore.salience.units import Unit
 from ctxcore.text.words import STOP_WORDS, terms_of, words_of
@@ -37,15 +37,16 @@ def many_speak(messages: Iterable[Message]) -> bool:
     """Whether more than two people take part, by the names of users.
 
     Without names, by what stands before a colon, where nearly all messages begin with what others
-    begin with as well.
+    begin with as well, and some of it reads like names.
     """
     said = [message for message in messages if message.role == "user"]
     names = {message.name for message in said if message.name}
     if len(names) > MOST_OF_TALK:
         return True
     labels = Counter(filter(None, (label_of(message.text) for message in said)))
-    again = [count for count in labels.values() if count >= LEAST_SAID]
-    return len(again) > MOST_OF_TALK and sum(again) >= NAMED_SHARE * len(said)
+    again = {label: count for label, count in labels.items() if count >= LEAST_SAID}
+    is_of_people = sum(map(is_person, again)) >= MOST_OF_TALK < len(again)
+    return is_of_people and sum(again.values()) >= NAMED_SHARE * len(said)
 
 
 def word_saliences(units: Sequence[Unit]) -> list[dict[str, float]]:
