@@ -191,9 +191,11 @@ def _dask(address: str) -> Iterator[Workers]:
     except (OSError, ValueError) as error:  # no such host, no answer, or no address at all
         raise WorkersError(WorkersProblem.UNREACHABLE(address=address)) from error
     with client:
+        try:  # one that was lost is started again
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        except TimeoutError as error:
+            raise WorkersError(WorkersProblem.NO_WORKERS(address=address)) from error
         threads = client.nthreads()
-        if not threads:
-            raise WorkersError(WorkersProblem.NO_WORKERS(address=address))
         _check_versions(client, address)
         executor = client.get_executor(pure=False, retries=ATTEMPTS)
         # The cluster itself begins lost work again; what it gives up is given up.

@@ -127,6 +127,22 @@ def test_what_always_kills_its_worker_is_given_up(
     assert caught.value.code == WorkersProblem.ENDED
 
 
+@pytest.mark.slow
+def test_a_cluster_without_workers_is_told_by_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    monkeypatch.setattr("ctxcore.workers.CONNECT_SECONDS", 0.5)
+
+    empty = distributed.LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1")
+    with (
+        empty,
+        pytest.raises(WorkersError) as caught,
+        open_workers(cluster=empty.scheduler_address),
+    ):
+        pytest.fail("nobody is there to work")
+
+    assert caught.value.code == WorkersProblem.NO_WORKERS
+
+
 def test_without_a_cluster_at_the_address_the_reason_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
