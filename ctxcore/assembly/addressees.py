@@ -50,3 +50,13 @@ def told_to_model(
         for entry in entries
         if entry.seqs[-1] not in named or edits.is_added(entry.key) or is_clear_rule(entry.fact)
     ]
+
+
+def without_rules_for_others(
+    view: HistoryView, entries: Iterable[Entry], messages: Iterable[Message]
+) -> list[Entry]:
+    """Returns `entries` without the rules that people give each other; `messages` as above."""
+    every = list(entries)
+    rules = [entry for entry in every if entry.kind == "instruction"]
+    told = {entry.key for entry in told_to_model(view, rules, messages)}
+    return [entry for entry in every if entry.kind != "instruction" or entry.key in told]

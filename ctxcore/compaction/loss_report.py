@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final, Literal, get_args
 
+from ctxcore.assembly.addressees import without_rules_for_others
 from ctxcore.assembly.building import NOTHING_COVERED, Call, build_context
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView
@@ -83,7 +84,7 @@ def lost_facts(
 
     `shown` is the context that `after` leads to. Checked are facts that hold at the newest message
     of `view`: those last said in messages that `after` newly covers, and older ones that `before`
-    still held.
+    still held. What people ask of each other is no rule that a model could lose.
     """
     before = before or NOTHING_COVERED
     items = (item for group in shown for item in group.items)
@@ -97,7 +98,11 @@ def lost_facts(
         is_old = entry.seqs[-1] <= before.covered_until and entry.text not in gone
         return is_new or (is_old and (not still.isdisjoint(entry.seqs) or known.says(entry.fact)))
 
-    hidden = (entry for entry in live(ledger_at(view)) if verbatim.isdisjoint(entry.seqs))
+    hidden = without_rules_for_others(
+        view,
+        (entry for entry in live(ledger_at(view)) if verbatim.isdisjoint(entry.seqs)),
+        (group.message for group in shown),
+    )
     # those searched in the whole text first: the text is then read once
     entries = sorted(hidden, key=lambda entry: is_on_a_line(entry.fact))
     return sort_by_salience(

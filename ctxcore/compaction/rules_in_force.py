@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ctxcore.assembly.addressees import told_to_model
 from ctxcore.assembly.context import Context
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.recall_hits import find_hits
@@ -39,20 +40,25 @@ class FoundRule(Plain):
     """Whether the next call says it; None where it is not in force."""
     is_added: bool = False
     """Whether a person says that it is a rule."""
+    is_for_others: bool = False
+    """Whether people say it to each other, so that the model is not to follow it."""
 
 
 def rules_in_force(view: HistoryView, context: Context) -> list[FoundRule]:
     """The rules of `view` that hold, as first given; `context` is that of the next call."""
     said = SearchedText("\n".join(message_text(group.message) for group in context.made_of))
-    edits = view.rule_edits()
+    edits, standing = view.rule_edits(), view.standing()
+    told = told_to_model(view, standing, (group.message for group in context.made_of))
+    for_model = {entry.key for entry in told}
     return [
         FoundRule(
             text=entry.text,
             seqs=entry.seqs,
             is_said=said.says(entry.fact),
             is_added=edits.is_added(entry.key),
+            is_for_others=entry.key not in for_model,
         )
-        for entry in view.standing()
+        for entry in standing
     ]
 
 

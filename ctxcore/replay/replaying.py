@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Sequence
 
+from ctxcore.assembly.addressees import without_rules_for_others
 from ctxcore.compaction.loss_report import message_text
 from ctxcore.compaction.simulation import Recording, SimulatedCall, SimulatedCompaction, Walk
 from ctxcore.facts.ledger import Ledger, live
@@ -206,7 +207,8 @@ class _Replayer:
 
         A call that could not be made had none of them.
         """
-        entries = live(self._ledger_at(count))
+        sent = (group.message for group in self._walk.sent)
+        entries = without_rules_for_others(self._walk.view, live(self._ledger_at(count)), sent)
         if is_over:
             return FactFates.of(Counter((entry.kind, "dropped") for entry in entries))
         return self._presence.fates(entries)

@@ -24,13 +24,9 @@ def show_rules(target: CallTarget, context: Context) -> None:
     """Draws the rules in force, each with a button to dismiss it, and ways to correct them."""
     st.subheader(t("context.rules"))
     session_id, rules = target.session.id, rules_in_force(target.view, context)
+    st.caption(_told(rules))
     if rules:
-        unsaid = sum(not rule.is_said for rule in rules)
-        told = t("context.rules.told", count=f"{len(rules):,}", unsaid=f"{unsaid:,}")
-        st.caption(told if unsaid else t("context.rules.all_said", count=f"{len(rules):,}"))
         _rules(session_id, rules)
-    else:
-        st.caption(t("context.rules.none"))
     show_missed(target)
     show_edits(session_id)
     label = t("context.rules.ended")
@@ -43,6 +39,19 @@ def show_rules(target: CallTarget, context: Context) -> None:
             st.caption(t("context.rules.none_ended"))
             return
         _ended_table(session_id, ended)
+
+
+def _told(rules: Sequence[FoundRule]) -> str:
+    """What there is of rules, and whether the next call says those that are for the model."""
+    for_model = [rule for rule in rules if not rule.is_for_others]
+    if not for_model:
+        name = "only_others" if rules else "none"
+        return t(f"context.rules.{name}", count=f"{len(rules):,}")
+    unsaid = sum(not rule.is_said for rule in for_model)
+    count = f"{len(for_model):,}"
+    if unsaid:
+        return t("context.rules.told", count=count, unsaid=f"{unsaid:,}")
+    return t("context.rules.all_said", count=count)
 
 
 def _rules(session_id: str, rules: Sequence[FoundRule]) -> None:
@@ -59,10 +68,11 @@ def _rules(session_id: str, rules: Sequence[FoundRule]) -> None:
 
 
 def _rule(session_id: str, at: int, rule: FoundRule) -> None:
-    icon = ":material/check:" if rule.is_said else ":material/warning:"
+    icon = _icon(rule)
     text = f"{icon} {plain_label(rule.text, max_chars=RULE_CHARS)}"
     notes = [t("context.rules.added")] if rule.is_added else []
-    notes += [] if rule.is_said else [t("context.rules.unsaid")]
+    if not rule.is_said:
+        notes.append(t(f"context.rules.{'for_others' if rule.is_for_others else 'unsaid'}"))
     st.markdown(" · ".join([text, *(f"*{note}*" for note in notes)]), width="stretch")
     seq = rule.seqs[0]
     if not seq:
@@ -77,6 +87,12 @@ def _rule(session_id: str, at: int, rule: FoundRule) -> None:
         on_click=dismiss,
         args=(session_id, seq, rule.text),
     )
+
+
+def _icon(rule: FoundRule) -> str:
+    if rule.is_said:
+        return ":material/check:"
+    return ":material/group:" if rule.is_for_others else ":material/warning:"
 
 
 def _ended_table(session_id: str, rules: Sequence[FoundRule]) -> None:

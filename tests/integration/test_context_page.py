@@ -311,6 +311,26 @@ def test_a_session_without_rules_says_so(app: Dashboard) -> None:
 
 
 @pytest.mark.parametrize("language", languages())
+def test_what_people_ask_of_each_other_is_told_from_rules(
+    app: Dashboard, language: Language
+) -> None:
+    session = app.engine.create_session("Letters")
+    said = ["Anna: Where to?", "Ben: Rome.", "Anna: I prefer window seats.", "Ben: I see."]
+    said += ["Anna: Fine. " * 20, "Ben: Indeed. " * 20] * 9
+    roles = ("user", "assistant") * len(said)
+    letters = [{"role": role, "content": text} for role, text in zip(roles, said, strict=False)]
+    app.engine.append(session.id, letters)
+    app.engine.save_policy(Scope(kind="session", owner=session.id), {"window_tokens": 500})
+
+    at = opened(app, session, language)
+
+    assert translate("context.rules.only_others", language, count="1") in app.texts()
+    [row] = [row.value for row in at.markdown if row.value.startswith(":material/group: ")]
+    assert "I prefer window seats" in row
+    assert translate("context.rules.for_others", language) in row
+
+
+@pytest.mark.parametrize("language", languages())
 def test_a_past_call_has_its_map_its_verdicts_and_what_was_sent(
     app: Dashboard, language: Language
 ) -> None:

@@ -8,6 +8,7 @@ from ctxcore.assembly.addressees import only_people_speak
 from ctxcore.compaction.compacting import compact
 from ctxcore.facts.rules import is_clear_rule
 from ctxcore.messages.values import Message, Text
+from ctxcore.policy.values import Policy
 from tests.histories import assistant, user
 from tests.unit.facts.speech import facts
 from tests.words import context_of, words
@@ -59,6 +60,24 @@ def test_what_friends_ask_of_each_other_is_no_fact() -> None:
     windowed = context_of(letters(AMONG_FRIENDS), 300)
 
     assert "prefer window seats" not in facts_of(folded) + facts_of(windowed)
+
+
+@pytest.mark.parametrize(("named", "lost"), [(True, []), (False, [AMONG_FRIENDS])])
+def test_what_friends_ask_of_each_other_is_no_rule_that_is_lost(
+    named: bool, lost: list[str]
+) -> None:
+    policy = Policy(strategies=("fold_oldest",), facts_ratio=None, recall_ratio=None)
+    made = compact(
+        letters(AMONG_FRIENDS, named=named),
+        policy=policy,
+        summarizer=lambda *_: "They talked.",
+        max_tokens=600,
+        target_tokens=300,
+        force=True,
+    )
+
+    rules = [one.text for one in made.lost if one.kind == "instruction"]
+    assert rules == lost
 
 
 @pytest.mark.parametrize(("rule", "named"), [(AMONG_FRIENDS, False), (CLEAR, True)])

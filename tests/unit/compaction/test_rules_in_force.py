@@ -48,6 +48,19 @@ def test_a_rule_holds_until_one_takes_it_back_or_takes_its_place() -> None:
     assert ended == [(BAN, 5, FREE), (FRENCH, 3, GERMAN)]
 
 
+def test_what_people_ask_of_each_other_is_told_as_such() -> None:
+    letters = [user("Anna: I prefer window seats."), assistant("Ben: I see.")]
+    asked = [user("I prefer window seats."), assistant("I see.")]
+
+    of_letters, of_chat = (
+        rules_in_force(view, build_context(view, CALL, None))
+        for view in map(history, (letters, asked))
+    )
+
+    assert [(rule.is_said, rule.is_for_others) for rule in of_letters] == [(True, True)]
+    assert [(rule.is_said, rule.is_for_others) for rule in of_chat] == [(True, False)]
+
+
 def test_without_rules_there_is_nothing() -> None:
     view = history([user("How far is it?"), assistant("Nine miles.")])
 
