@@ -11,7 +11,7 @@ from typing import Final
 
 from ctxcore.assembly.history import HistoryView
 from ctxcore.facts.ledger import Entry
-from ctxcore.facts.speakers import speaker_of
+from ctxcore.facts.speakers import names_model, speaker_of
 from ctxcore.messages.values import Message
 
 NAMED_SHARE: Final = 0.9
@@ -26,7 +26,8 @@ def only_people_speak(messages: Iterable[Message]) -> bool:
     said = [message for message in messages if message.text and message.role != "system"]
     answers = [message for message in said if message.role == "assistant"]
     if answers:
-        return sum(map(bool, map(speaker_of, answers))) >= NAMED_SHARE * len(answers)
+        speakers = [name for name in map(speaker_of, answers) if name and not names_model(name)]
+        return len(speakers) >= NAMED_SHARE * len(answers)
     return len({speaker_of(message) for message in said if message.role == "user"} - {""}) > 1
 
 

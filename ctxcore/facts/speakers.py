@@ -33,6 +33,11 @@ _ROLES: Final = word_set("""
     assistant secretary librarian lawyer attorney judge witness officer driver passenger narrator
     player human me mom mum dad mother father brother sister boss colleague friend visitor
 """)
+_MODELS: Final = word_set("""
+    assistant agent bot chatbot ai model system support claude gpt chatgpt gemini llama copilot siri
+    alexa
+""")
+_MODELS_HAN: Final = late("助手|助理|客服|机器人|模型|AI")
 _TITLES: Final = word_set("mr mrs ms miss dr prof sir madam lady lord hon rev sgt capt")
 _JOINING: Final = word_set("of de da di del della der den van von bin ibn al el la le y")
 _TOPICS: Final = word_set("""
@@ -96,7 +101,7 @@ def words_from(text: str) -> int:
     called = _CALLED.match(text, opening)
     if called:
         is_alone = called.end() == len(text)
-        return 0 if is_alone or _is_tag(called["nick"]) else called.end()
+        return 0 if is_alone or _is_tag(called["nick"], text) else called.end()
     label, colon, behind = _split(text, opening)
     is_apart = colon == "：" or behind[:1] in " *_" or has_han(label)
     said = behind.lstrip("*_ \t")
@@ -118,6 +123,12 @@ def _date_end(text: str) -> int:
 def speaker_of(message: Message) -> str:
     """Returns who says a message, by its field or the name before its words; empty if unknown."""
     return message.name or message.text[: words_from(message.text)].strip()
+
+
+def names_model(speaker: str) -> bool:
+    """Whether a speaker's name is one that programs give to a model, or a role that it plays."""
+    words = {word.strip("*<>@:：,").lower() for word in speaker.replace("_", " ").split()}
+    return not words.isdisjoint(_MODELS) or bool(_MODELS_HAN.search(speaker))
 
 
 def label_of(text: str) -> str:
@@ -148,9 +159,12 @@ def _opening(text: str) -> int:
     return found.end() if found else 0
 
 
-def _is_tag(nick: str | None) -> bool:
+def _is_tag(nick: str | None, text: str) -> bool:
     """Whether what stands in pointed brackets is the mark of a page or of a prompt, and no name."""
-    return nick is not None and (nick.lower() in _PAGE_TAGS or "instruct" in nick or "rule" in nick)
+    if nick is None:
+        return False
+    is_known = nick.lower() in _PAGE_TAGS or "instruct" in nick or "rule" in nick
+    return is_known or f"</{nick}>" in text
 
 
 @lru_cache(maxsize=2_048)  # a speaker's name comes with each of the messages

@@ -37,7 +37,15 @@ NOT_NAMED = [
         "https://a.example: down",
         "C:\\data is full",
     ),
-    *("10:30 is fine", "<br> always", "<rules> always", "Finally: go", "@anna", "Anna:"),
+    *(
+        "10:30 is fine",
+        "<br> always",
+        "<order>always</order>",
+        "<rules> always",
+        "Finally: go",
+        "@anna",
+        "Anna:",
+    ),
     *("预算：900", "备注：不要", "小结：到此为止", "时间：三点", "文件：a.py", "阿里云：用它"),
 ]
 RULES = [
