@@ -28,7 +28,8 @@ def only_people_speak(messages: Iterable[Message]) -> bool:
     if answers:
         speakers = [name for name in map(speaker_of, answers) if name and not names_model(name)]
         return len(speakers) >= NAMED_SHARE * len(answers)
-    return len({speaker_of(message) for message in said if message.role == "user"} - {""}) > 1
+    names = {speaker_of(message) for message in said if message.role == "user"} - {""}
+    return len(names) > 1 and not any(map(names_model, names))
 
 
 def told_to_model(

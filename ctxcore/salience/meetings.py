@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
-from ctxcore.facts.speakers import is_person, label_of
+from ctxcore.facts.speakers import is_person, label_of, names_model
 from ctxcore.messages.values import Message
 from ctxcore.salience.units import Unit
 from ctxcore.text.words import STOP_WORDS, terms_of, words_of
@@ -46,6 +46,7 @@ def many_speak(messages: Iterable[Message]) -> bool:
     labels = Counter(filter(None, (label_of(message.text) for message in said)))
     again = {label: count for label, count in labels.items() if count >= LEAST_SAID}
     is_of_people = sum(map(is_person, again)) >= MOST_OF_TALK < len(again)
+    is_of_people = is_of_people and not any(map(names_model, again))
     return is_of_people and sum(again.values()) >= NAMED_SHARE * len(said)
 
 

@@ -45,6 +45,7 @@ def with_name(name: str, text: str) -> Message:
         ([user("用户：你好"), assistant("客服：您好")], False),
         ([user("<anna> Hi."), assistant("<ChatGPT> Hello.")], False),
         ([user("Anna: Hi."), user("Ben: Hello.")], True),
+        ([user("User: Hi."), user("Assistant: Hello.")], False),
         ([user("Anna: Hi."), user("Anna: Anybody?")], False),
         ([with_name("Anna", "Hi."), with_name("Ben", "Hello.")], True),
         ([with_name("Anna", "Hi."), with_name("Ben", "Hello."), assistant("Hello, both.")], False),
