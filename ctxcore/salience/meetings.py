@@ -19,8 +19,8 @@ from ctxcore.salience.units import Unit
 from ctxcore.text.words import STOP_WORDS, terms_of, words_of
 
 MOST_OF_TALK: Final = 2  # speakers besides the model; chosen
-SAMPLED: Final = 64  # messages whose beginnings are read; chosen: texts are read from the store
-LEAST_SAID: Final = 3  # messages of one speaker without a field; chosen: no title comes thrice
+SAMPLED: Final = 128  # messages whose beginnings are read; chosen: texts are read from the store
+LEAST_SAID: Final = 2  # of these by one speaker without a field; chosen: few titles come twice
 NAMED_SHARE: Final = 0.8  # of the messages; chosen: somebody may say a word or two a meeting
 LEAST_CHARS: Final = 3  # of a Latin word; chosen: shorter ones are grammar
 AVERAGE: Final = 0.3  # of an utterance; chosen: as much as one between two
