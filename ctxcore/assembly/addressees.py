@@ -42,6 +42,11 @@ def told_to_model(
     """
     if not entries or not only_people_speak(messages):
         return list(entries)
+    return said_to_model(view, entries)
+
+
+def said_to_model(view: HistoryView, entries: Sequence[Entry]) -> list[Entry]:
+    """Returns those of `entries`, found where only people speak, that the model is to follow."""
     from ctxcore.facts.rules import is_clear_rule  # late: has many patterns
 
     rows = view.get({entry.seqs[-1] for entry in entries if entry.seqs[-1]})

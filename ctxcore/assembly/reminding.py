@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 
-from ctxcore.assembly.addressees import told_to_model
+from ctxcore.assembly.addressees import only_people_speak, said_to_model
 from ctxcore.assembly.history import HistoryView
 from ctxcore.assembly.items import goal_item, own_item
 from ctxcore.assembly.layout import Layout
@@ -115,8 +115,14 @@ class Reminder:
 
     def _told(self, entries: Sequence[Entry]) -> list[Entry]:
         """`entries` without what people say to each other."""
+        is_for_others = bool(entries) and self._only_people
+        return said_to_model(self.view, entries) if is_for_others else list(entries)
+
+    @cached_property
+    def _only_people(self) -> bool:
+        """Whether no model takes part in what is read; asked for once, of two sets of entries."""
         rows = chain(self.reading.kept, *self.reading.blocks)
-        return told_to_model(self.view, entries, (row.message for row in rows))
+        return only_people_speak(row.message for row in rows)
 
     def _prefix(self) -> tuple[set[int], Sequence[str]]:
         """Messages that stand in the prefix until the next compaction, and the other texts in it:
