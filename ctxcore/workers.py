@@ -100,35 +100,43 @@ class Pool:
 
     def as_done(self, work: Callable[[T], R], items: Iterable[T]) -> Iterator[tuple[int, R]]:
         numbered = enumerate(items)
-        todo = list(islice(numbered, self.size * AHEAD))
         running: dict[Future[R], tuple[int, T]] = {}
-        attempts = 0
+        # What was under way as workers ended is done one by one, with all the memory: so it shows
+        # which item ends them, and no item is given up for the ends of others.
+        suspects: list[tuple[int, T]] = []
+        ended = 0
         try:
             while True:
-                for one in todo:
+                room = self.size * AHEAD - len(running)
+                for one in suspects[:1] if suspects else islice(numbered, room):
                     running[self._executor.submit(work, one[1])] = one
-                todo = []
                 if not running:
                     return
-                done, _ = wait(running, return_when=FIRST_COMPLETED)
-                try:
-                    for future in done:
+                failed: BaseException | None = None
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    try:
                         result = future.result()
-                        place, _ = running.pop(future)
-                        yield place, result
-                    attempts = 0
-                except self._ends as error:
-                    attempts += 1
-                    if attempts >= self._attempts:
-                        raise WorkersError(WorkersProblem.ENDED(times=attempts)) from error
+                    except self._ends as error:
+                        failed = error
+                        continue
+                    ended, suspects = 0, suspects[1:]
+                    place, _ = running.pop(future)
+                    yield place, result
+                if failed is not None:
+                    ended += 1
+                    if ended >= self._attempts:
+                        raise WorkersError(WorkersProblem.ENDED(times=ended)) from failed
                     logger.warning("workers ended; their work is begun again")
-                    todo, running = sorted(running.values(), key=lambda one: one[0]), {}
-                    self.close()
-                    self._executor = self._make()
-                todo += islice(numbered, max(0, self.size * AHEAD - len(running) - len(todo)))
+                    suspects = suspects or sorted(running.values(), key=lambda one: one[0])
+                    running = {}
+                    self._begin_again()
         finally:
             for future in running:
                 future.cancel()
+
+    def _begin_again(self) -> None:
+        self.close()
+        self._executor = self._make()
 
     def close(self) -> None:
         """Ends the workers, after what they do now."""
