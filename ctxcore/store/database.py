@@ -15,6 +15,7 @@ from threading import Event, Lock
 from time import monotonic
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import (
     URL,
@@ -74,7 +75,7 @@ def make_engines(url: URL) -> tuple[Engine, Engine]:
         )
         _prepare_sqlite(engine, begin="BEGIN IMMEDIATE")
         return engine, engine
-    Path(str(url.database)).parent.mkdir(parents=True, exist_ok=True)
+    file_of(url).parent.mkdir(parents=True, exist_ok=True)
     writer = create_engine(url, pool_size=1, hide_parameters=True)
     reader = create_engine(url, max_overflow=30, hide_parameters=True)
     _prepare_sqlite(writer, begin="BEGIN IMMEDIATE")
@@ -112,6 +113,12 @@ def is_sqlite(url: URL) -> bool:
 def is_in_memory(url: URL) -> bool:
     """Whether the database exists only in this process."""
     return is_sqlite(url) and url.database in (None, "", ":memory:")
+
+
+def file_of(url: URL) -> Path:
+    """The file of an SQLite database, which its URL may name as a URI with options."""
+    (name, *_), options = url.get_dialect()().create_connect_args(url)
+    return Path(unquote(urlsplit(name).path) if options.get("uri") else name)
 
 
 def set_pragmas(connection: Any) -> None:

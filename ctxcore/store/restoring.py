@@ -17,7 +17,7 @@ from sqlalchemy import make_url
 
 from ctxcore.reasons.foreign import reason_of
 from ctxcore.reasons.storage_problems import DamageCode, RecordCode, StoreProblem
-from ctxcore.store.database import is_in_memory, is_sqlite
+from ctxcore.store.database import file_of, is_in_memory, is_sqlite
 from ctxcore.store.errors import DatabaseError
 from ctxcore.store.sql import database_url, open_store
 from ctxcore.store.upkeep import new_file
@@ -45,7 +45,7 @@ def restore(
         StoreError: the backup is none, or is from a newer version; the database is no SQLite file,
             or it holds sessions and `overwrite` is not set.
     """
-    target = _file_of(database_url(url))
+    target = _target_of(database_url(url))
     try:
         with tempfile.TemporaryDirectory() as folder:
             checked = Path(folder) / "backup.db"
@@ -63,11 +63,11 @@ def restore(
     return kept, findings
 
 
-def _file_of(url: str) -> Path:
+def _target_of(url: str) -> Path:
     parsed = make_url(url)
     if not is_sqlite(parsed) or is_in_memory(parsed):
         raise DatabaseError(problem=StoreProblem.NO_BACKUP(kind=parsed.get_backend_name()))
-    return Path(str(parsed.database))
+    return file_of(parsed)
 
 
 def _existing(path: Path) -> Path:

@@ -282,6 +282,22 @@ def test_a_restore_replaces_the_database_and_keeps_the_former_one(
         assert len(store.list_sessions()) == 3
 
 
+def test_a_database_that_a_uri_names_is_restored_in_its_place(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "backup.db"
+    run("backup", str(copy), "--database", str(path))
+    with closing(open_store(str(path))) as store:
+        ContextEngine(store, model="gpt-4o").create_session("later")
+
+    code, _, _ = run(
+        "restore", str(copy), "--force", "--database", f"sqlite:///file:{path}?uri=true"
+    )
+
+    with closing(open_store(str(path))) as store:
+        titles = {one.title for one in ContextEngine(store, model="gpt-4o").sessions()}
+    assert code == 0
+    assert titles == {"first", "second"}
+
+
 def test_a_restore_removes_no_record_of_who_read_what_and_is_one(
     path: Path, tmp_path: Path
 ) -> None:

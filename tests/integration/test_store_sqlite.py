@@ -26,6 +26,7 @@ from ctxcore.store import SessionStore, open_store
 from ctxcore.store.database import (
     BUSY_MILLISECONDS,
     Database,
+    file_of,
     make_config,
     make_engines,
     revision_of,
@@ -517,3 +518,15 @@ class TestLocation:
         open_store(str(tmp_path / "a" / "b" / "chat.db")).close()
 
         assert (tmp_path / "a" / "b" / "chat.db").is_file()
+
+    def test_a_uri_names_the_file_as_its_path_does(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        url = f"sqlite:///file:{tmp_path}/new%20files/chat.db?uri=true"
+
+        open_store(url).close()
+
+        assert file_of(make_url(url)) == tmp_path / "new files" / "chat.db"
+        assert [one.name for one in tmp_path.iterdir()] == ["new files"]
+        assert (tmp_path / "new files" / "chat.db").is_file()
