@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 
 from ctxcore.assembly.building import build_context
 from ctxcore.assembly.records import Compaction
 from ctxcore.compaction.carried_facts import ledger_at, ledger_for, with_facts
 from ctxcore.compaction.executing import Outcome, Step
 from ctxcore.compaction.loss_report import LostFact, find_losses, sort_by_salience, with_losses
+from ctxcore.compaction.restoring import restored_in
 from ctxcore.compaction.simulation import Recording
 from ctxcore.compaction.summarizing import edited_lineage
 from ctxcore.compaction.triggers import input_size, is_recorded
@@ -190,8 +192,7 @@ def _edited(proposal: Proposal, record: Compaction, summary: str, target: CallTa
     edited = replace(record, summary=summary, summary_tokens=tokens)
     if is_edit:
         edited = replace(edited, lineage=edited_lineage(view, call, target.record, edited))
-    wishes = Wishes.of(proposal.focus, call.policy)
-    edited = with_facts(view, call, edited, ledger_for(view, call), wishes)
+    edited = _with_facts(proposal, record, edited, target)
     lost = find_losses(view, call, target.record, edited)
     if lost is not None:
         lost = sort_by_salience([*lost, *_still_missed(proposal.outcome, edited)])
@@ -201,6 +202,26 @@ def _edited(proposal: Proposal, record: Compaction, summary: str, target: CallTa
     if is_edit:
         outcome = _with_edit(outcome, edited)
     return replace(proposal, outcome=outcome, after=build_context(view, call, edited))
+
+
+def _with_facts(
+    proposal: Proposal, record: Compaction, edited: Compaction, target: CallTarget
+) -> Compaction:
+    """`edited` with its facts, and with those that the proposed `record` restored."""
+    view, call, plan = target.view, target.call, proposal.outcome.plan
+    ledger, wishes = ledger_for(view, call), Wishes.of(proposal.focus, call.policy)
+    carry = partial(
+        with_facts,
+        view,
+        call,
+        ledger=ledger,
+        wishes=wishes,
+        is_talk=plan is not None and plan.is_talk,
+    )
+    restored = restored_in(record, carry(record), ledger, call)
+    said = SearchedText(edited.summary)
+    missing = tuple(entry for entry in restored.entries if not said.says(entry.fact))
+    return carry(edited, restored=replace(restored, entries=missing))
 
 
 def _still_missed(outcome: Outcome, edited: Compaction) -> list[LostFact]:

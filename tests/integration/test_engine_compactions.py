@@ -493,6 +493,37 @@ def test_a_model_named_by_the_policy_writes_the_summary_and_is_paid_for() -> Non
         assert call.input_tokens
 
 
+def test_an_edited_summary_goes_on_beside_what_was_put_back_from_the_one_before() -> None:
+    first = """Goal: answer questions.
+Rules in force:
+- Sign every letter with Ada's initials.
+Decided:
+- Couriers from Ghent deliver bulky furniture."""
+    replies = [saying(first), saying("Goal: answer qestions."), saying("Goal: answer qestions.")]
+    with (
+        engine_with(window=2_000) as (engine, _),
+        _summary_model("writer", replies) as writer,
+    ):
+        _use(engine, "default", summary_model=writer.model, unsupported_ratio=None)
+        session_id = _told(engine, turns=11)
+        engine.compact(session_id)
+        for number in range(11):
+            engine.append(session_id, [{"role": "user", "content": f"More {number}." + " so" * 60}])
+        proposal = engine.propose(session_id)
+        assert proposal.record is not None
+        restored = proposal.record.facts_restored
+        assert "Couriers from Ghent deliver bulky furniture." in restored
+
+        edited = engine.edit(proposal, "Goal: answer questions.").record
+        told = engine.edit(proposal, f"Answer questions. {restored[0]}").record
+
+        assert edited is not None
+        assert edited.facts_restored == restored
+        assert edited.facts == proposal.record.facts
+        assert told is not None
+        assert told.facts_restored == restored[1:]
+
+
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
