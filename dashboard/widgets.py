@@ -245,6 +245,15 @@ def show_summary(text: str, unsupported: Sequence[str] = (), *, key: str) -> Non
         st.caption(f":material/help: {t('compact.unsupported', count=count, items=named)}")
 
 
+def show_value(key: str, value: object) -> None:
+    """Sets what the widget under `key` shows before it is drawn.
+
+    Only a value that changes is sent: another would take the place of what is being typed.
+    """
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+
+
 def draw_nothing() -> None:
     """Takes the place of an element that is not drawn this time.
 

@@ -10,7 +10,7 @@ from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.settings.scope_choice import user_names
 from dashboard.texts import t
-from dashboard.widgets import empty_state, report_errors, show_problem
+from dashboard.widgets import empty_state, report_errors, show_problem, show_value
 from dashboard.wording import reason_sentence
 
 _PROBLEM = "reports_alerts_problem"
@@ -99,7 +99,7 @@ def _form(rules: AlertRules) -> None:
     st.subheader(t("reports.alerts.rules"))
     st.caption(t("reports.alerts.rules.told"))
     for name in (*_LIMITS, *_SWITCHES):
-        st.session_state[_key(name)] = getattr(rules, name)
+        show_value(_key(name), getattr(rules, name))
     with st.container(horizontal=True, key="reports_alert_rules"):
         for name in _LIMITS:
             st.number_input(

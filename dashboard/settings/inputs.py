@@ -18,6 +18,7 @@ from dashboard.selection import current_session
 from dashboard.services import default_model, engine
 from dashboard.settings.fields import NUMBERS, Field, Shown, field_named
 from dashboard.texts import has_text, t
+from dashboard.widgets import show_value
 from dashboard.wording import name_text
 
 OnChange = Callable[..., None]
@@ -96,10 +97,12 @@ def draw_input(
         "args": tuple(args),
     }
     none = t("settings.none") if field.is_optional else None
-    st.session_state[key] = shown
     if field.kind in NUMBERS:
         draw_number(field, value, disabled=disabled, placeholder=none, **common)
-    elif field.kind == "switch":
+        return
+    is_chosen = field.kind in ("switch", "choice", "model")
+    show_value(key, shown if is_chosen else str(shown or ""))
+    if field.kind == "switch":
         st.toggle(**common)
     elif field.kind == "choice":
         st.selectbox(
@@ -112,10 +115,8 @@ def draw_input(
     elif field.kind == "model":
         _model_input(shown, common)
     elif field.kind == "prose":
-        st.session_state[key] = str(shown or "")
         st.text_area(height=PROSE_HEIGHT, placeholder=t("settings.none"), **common)
     else:
-        st.session_state[key] = str(shown or "")
         st.text_input(placeholder=t("settings.none"), **common)
 
 
@@ -133,7 +134,7 @@ def draw_number(
 ) -> None:
     """Draws a number in the unit of a field with `value` in it; it may be empty."""
     shown, is_fractional = field.shown(value), field.kind in _FRACTIONAL
-    st.session_state[key] = float(shown) if is_fractional and shown is not None else shown
+    show_value(key, float(shown) if is_fractional and shown is not None else shown)
     st.number_input(
         label,
         value=None,  # so that it can be cleared

@@ -25,7 +25,7 @@ from dashboard.settings.form import Form, draw_source, field_source
 from dashboard.settings.inputs import field_help, field_name
 from dashboard.slow_reads import read_slowly
 from dashboard.texts import about, language, t
-from dashboard.widgets import show_problem
+from dashboard.widgets import show_problem, show_value
 from dashboard.window_chart import window_bar
 from dashboard.window_panel import segment_label
 from dashboard.wording import error_text
@@ -166,7 +166,7 @@ def _input(form: Form, name: str, field: Field) -> None:
     refused = saving.refused(key)
     if refused is None:
         typed = form.draft.get(field.name, (getattr(form.policy, field.name),))
-        st.session_state[key] = saving.written(field, *typed) if typed else ""
+        show_value(key, saving.written(field, *typed) if typed else "")
     st.text_input(
         f"{t(f'settings.main.{name}')} ({t(f'settings.main.unit.{field.kind}')})",
         key=key,
@@ -192,8 +192,7 @@ def _buttons(form: Form) -> None:
             key="settings_save",
             type="primary",
             icon=":material/save:",
-            disabled=not form.draft or saving.has_refused(form.target),
-            on_click=saving.save_draft,
+            on_click=saving.save_draft,  # never disabled: a click right after typing would be lost
             args=(form.target,),
         )
         st.button(

@@ -14,7 +14,7 @@ from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.settings.inputs import pick_model
 from dashboard.texts import t
-from dashboard.widgets import Row, plain_table
+from dashboard.widgets import Row, plain_table, show_value
 
 WHOLE = ("window_tokens", "max_output_tokens")
 PRICES = (
@@ -54,7 +54,7 @@ def _figure(model: str, name: str, own: float | None, listed: ModelInfo, *, may_
     key = f"settings_figure_{name}"
     scale = 1 if name in WHOLE else MILLION
     value = None if own is None else own * scale
-    st.session_state[key] = int(value) if name in WHOLE and value is not None else value
+    show_value(key, int(value) if name in WHOLE and value is not None else value)
     st.number_input(
         t(f"settings.figure.{name}"),
         min_value=0 if name in WHOLE else 0.0,

@@ -114,7 +114,13 @@ def _number(text: str) -> Shown:
 
 
 def save_draft(target: Target) -> None:
-    """Saves the typed values of a scope in one version."""
+    """Saves the typed values of a scope in one version; says so where there is nothing to save."""
+    if has_refused(target):
+        st.session_state[PROBLEM] = t("settings.main.refused")
+        return
+    if not draft_of(target.scope):
+        st.toast(t("settings.main.unchanged"))
+        return
     overrides = _overrides(target)
     try:
         for name, value in draft_of(target.scope).items():

@@ -12,6 +12,7 @@ from dashboard.settings.policy_file import show_policy_file
 from dashboard.settings.thresholds import show_thresholds
 from dashboard.settings.users import show_users
 from dashboard.texts import language, language_name, languages, t
+from dashboard.widgets import show_value
 
 VIEWS = ("thresholds", "assigning", "file", "connections", "models", "users", "language")
 
@@ -50,7 +51,7 @@ def show_settings() -> None:
 
 
 def _language() -> None:
-    st.session_state["settings_language"] = language()
+    show_value("settings_language", language())
     st.radio(
         t("settings.language"),
         languages(),

@@ -35,7 +35,7 @@ from dashboard.settings.main_values import show_main
 from dashboard.settings.scopes import ScopeName, Target, scope_names, target_of
 from dashboard.settings.searching import found_fields
 from dashboard.texts import t
-from dashboard.widgets import empty_state
+from dashboard.widgets import empty_state, show_value
 from dashboard.wording import reason_sentence
 
 SHOWN = ("changed", "preset", "all")
@@ -189,8 +189,8 @@ def _notices(form: Form) -> None:
 
 def _switches(form: Form) -> None:
     key = "settings_preset"
-    st.session_state["settings_automatic"] = form.policy.is_automatic
-    st.session_state[key] = form.policy.name
+    show_value("settings_automatic", form.policy.is_automatic)
+    show_value(key, form.policy.name)
     st.selectbox(
         t("settings.preset"),
         Policy.presets(),

@@ -12,7 +12,7 @@ from dashboard.login import CLAIM_VARIABLE, roles_come_from_login
 from dashboard.safe_markdown import plain_label
 from dashboard.services import engine
 from dashboard.texts import t
-from dashboard.widgets import Row, report_errors, show_problem, table_with_choice
+from dashboard.widgets import Row, report_errors, show_problem, show_value, table_with_choice
 
 _PROBLEM = "settings_user_problem"
 
@@ -99,7 +99,7 @@ def _roles(chosen: UserInfo, users: Sequence[UserInfo]) -> None:
     with st.container(horizontal=True, key="settings_user_roles"):
         for name, value in given.items():
             key = f"settings_user_{name}_{chosen.id}"
-            st.session_state[key] = value
+            show_value(key, value)
             st.toggle(
                 t(f"settings.user.{name}"),
                 key=key,

@@ -93,7 +93,20 @@ def test_a_threshold_is_saved_and_told_in_tokens(app: Dashboard) -> None:
 
     assert overrides(app) == {"trigger_ratio": 0.5}
     assert f"compacts at {USABLE // 2:,} of {USABLE:,} usable" in app.texts()
-    assert at.button(key="settings_save").disabled
+    at.button(key="settings_save").click().run()
+    app.check()
+    assert "no value was changed" in at.toast[0].value
+    assert len(app.engine.store.policy_versions(MINE)) == 1
+
+
+def test_a_run_that_changes_no_value_leaves_alone_what_is_being_typed(app: Dashboard) -> None:
+    at = opened(app)
+
+    at.run()
+
+    inputs = [*at.text_input, *at.number_input]
+    assert len(inputs) >= 5
+    assert not [one.key for one in inputs if one.proto.set_value]
 
 
 def test_typed_values_are_saved_together_discarded_or_taken_back(app: Dashboard) -> None:
@@ -224,7 +237,9 @@ def test_a_value_outside_its_range_is_refused_with_what_is_allowed(app: Dashboar
     assert "150 %" in at.error[0].value
     assert "from 1 % to 100 %" in at.error[0].value
     assert at.text_input(key=main_key("target_ratio")).value == "150"
-    assert at.button(key="settings_save").disabled
+    at.button(key="settings_save").click().run()
+    assert "Nothing is saved" in at.error[1].value
+    assert overrides(app) == {}
 
     drafted(app, "target_ratio", "soon")
     assert "soon" in at.error[0].value
