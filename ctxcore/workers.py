@@ -109,7 +109,7 @@ class Pool:
             while True:
                 room = self.size * AHEAD - len(running)
                 for one in suspects[:1] if suspects else islice(numbered, room):
-                    running[self._executor.submit(work, one[1])] = one
+                    running[self._begun(work, one[1])] = one
                 if not running:
                     return
                 failed: BaseException | None = None
@@ -133,6 +133,19 @@ class Pool:
         finally:
             for future in running:
                 future.cancel()
+
+    def _begun(self, work: Callable[[T], R], item: T) -> Future[R]:
+        """The result to come; one that failed already where workers end at this moment."""
+        ended: Future[R] = Future()
+        try:
+            return self._executor.submit(work, item)
+        except self._ends as error:
+            ended.set_exception(error)
+        except OSError as error:  # CPython 3.11, where others end while a process is started
+            broken = BrokenExecutor(str(error))
+            broken.__cause__ = error
+            ended.set_exception(broken)
+        return ended
 
     def _begin_again(self) -> None:
         self.close()

@@ -37,7 +37,7 @@ _MODELS: Final = word_set("""
     assistant agent bot chatbot ai model system support claude gpt chatgpt gemini llama copilot siri
     alexa
 """)
-_MODELS_HAN: Final = late("助手|助理|客服|机器人|模型|AI")
+_MODELS_HAN: Final = late(r"助手|助理|客服|机器人|模型|(?<![A-Za-z])AI(?![A-Za-z])")
 _TITLES: Final = word_set("mr mrs ms miss dr prof sir madam lady lord hon rev sgt capt")
 _JOINING: Final = word_set("of de da di del della der den van von bin ibn al el la le y")
 _TOPICS: Final = word_set("""

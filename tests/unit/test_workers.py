@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 from ctxcore.errors import FormatError, WorkersError
 from ctxcore.reasons.problems import WorkersProblem
 from ctxcore.reasons.storage_problems import FileProblem
-from ctxcore.workers import AHEAD, Here, Workers, in_order, open_workers
+from ctxcore.workers import AHEAD, Here, Pool, Workers, in_order, open_workers
 from tests.servers import free_port
 
 if TYPE_CHECKING:
@@ -109,6 +111,43 @@ def test_what_kills_a_worker_costs_no_result(
 
     assert found == [2 * at for at in range(12)]
     assert {one.name for one in tmp_path.iterdir()} == set("0123456")
+
+
+class Ending(ThreadPoolExecutor):
+    """Workers that end as the second item is given to them."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(2)
+        self._error, self._given = error, 0
+
+    def submit(self, fn: Any, /, *args: Any, **options: Any) -> Future[Any]:
+        self._given += 1
+        if self._given == 2:
+            raise self._error
+        return super().submit(fn, *args, **options)
+
+
+@pytest.mark.parametrize(
+    "error", [BrokenProcessPool("ended"), OSError("handle is closed")], ids=["broken", "closed"]
+)
+def test_workers_that_end_as_they_are_given_work_cost_no_result(error: Exception) -> None:
+    makes = iter([lambda: Ending(error), lambda: Ending(error)])
+    workers = Pool(lambda: next(makes, lambda: ThreadPoolExecutor(2))(), 2)
+
+    assert list(in_order(workers, double, range(12))) == [2 * at for at in range(12)]
+    workers.close()
+
+
+def test_workers_that_cannot_be_started_are_given_up_with_the_reason() -> None:
+    class Refusing(ThreadPoolExecutor):
+        def submit(self, fn: Any, /, *args: Any, **options: Any) -> Future[Any]:
+            raise OSError("no room for another process")
+
+    with pytest.raises(WorkersError) as caught:
+        list(Pool(Refusing, 2).as_done(double, range(3)))
+
+    assert caught.value.code == WorkersProblem.ENDED
+    assert "no room for another process" in str(caught.value.__cause__)
 
 
 @pytest.mark.slow

@@ -49,6 +49,8 @@ def with_name(name: str, text: str) -> Message:
         ([user("Anna: Hi."), user("Anna: Anybody?")], False),
         ([with_name("Anna", "Hi."), with_name("Ben", "Hello.")], True),
         ([with_name("Anna", "Hi."), with_name("Ben", "Hello."), assistant("Hello, both.")], False),
+        ([with_name("MAIA", "Hi."), with_name("RAIN", "Hello.")], True),
+        ([with_name("Anna", "Hi."), with_name("小AI", "Hello.")], False),
         ([user("王强：你好"), assistant("小明：你好")], True),
         ([user("Hi."), user("Anybody?")], False),
         ([], False),
