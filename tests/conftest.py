@@ -70,9 +70,11 @@ def _once() -> Iterator[None]:
     """Some things are done once per process, if a test that is run needs them at all."""
     with ExitStack() as stack:
         if "ctxcore.store.database" in sys.modules:  # all tests are imported by now
+            from tests.compiled_statements import compiled_once
             from tests.new_databases import repeated_migration
 
             stack.enter_context(repeated_migration())
+            stack.enter_context(compiled_once())
         if "streamlit.testing.v1" in sys.modules:
             from tests.components import one_scan_for_components
 

@@ -1,4 +1,4 @@
-"""Makes new databases quickly: what the migrations execute for the first one is repeated.
+"""Makes new databases quickly: all have the schema that the migrations gave the first one.
 
 They take 70 ms of processor time, which tests would pay thousands of times.
 """
@@ -10,30 +10,32 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, create_engine, event, inspect, text
+from sqlalchemy import Connection, create_engine, inspect, text
 
 from ctxcore.migrations import HEAD
 from ctxcore.store import database
 from ctxcore.tables import Row
 
-Statement = tuple[str, Any]
+VIRTUAL = "CREATE VIRTUAL TABLE"
 
 
 @contextmanager
 def repeated_migration() -> Iterator[None]:
     """New SQLite databases get the schema of the first; all others are migrated as ever."""
     migrate = database.upgrade
-    known: list[Statement] = []
+    known: list[str] = []
 
     def upgrade(connection: Connection, *, to: str = HEAD) -> None:
         is_new = connection.dialect.name == "sqlite" and not inspect(connection).get_table_names()
         if not is_new or to != HEAD:
             migrate(connection, to=to)
         elif known:
-            for statement, parameters in known:
-                connection.exec_driver_sql(statement, parameters)
+            driver: Any = connection.connection.driver_connection
+            for statement in known:
+                driver.execute(statement).close()
         else:
-            known.extend(_executed(migrate, connection))
+            migrate(connection)
+            known.extend(_schema(connection))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(database, "upgrade", upgrade)
@@ -52,16 +54,9 @@ def empty(postgres_url: str) -> None:
     engine.dispose()
 
 
-def _executed(migrate: Any, connection: Connection) -> list[Statement]:
-    """Migrates; returns what was executed to that end."""
-    found: list[Statement] = []
-
-    def note(_: Any, __: Any, statement: str, parameters: Any, *___: Any) -> None:
-        found.append((statement, parameters or None))
-
-    event.listen(connection, "before_cursor_execute", note)
-    try:
-        migrate(connection)
-    finally:
-        event.remove(connection, "before_cursor_execute", note)
-    return found
+def _schema(connection: Connection) -> list[str]:
+    """What makes the same tables in an empty database, and says which revision it has."""
+    rows = connection.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE sql <> ''").all()
+    virtual = tuple(f"{name}_" for name, sql in rows if sql.startswith(VIRTUAL))
+    made = [sql for name, sql in rows if not name.startswith(virtual)]
+    return [*made, f"INSERT INTO alembic_version VALUES ('{HEAD}')"]
