@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-_USUAL = 25  # as in the default profile
+_USUAL = 16  # as in the default profile
 
 
 def fewer(examples: int) -> settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ctxcore.assembly.items import to_dictionary, total
@@ -15,6 +15,7 @@ from ctxcore.messages.values import Message
 from ctxcore.policy.values import Policy
 from ctxcore.replay.references import find_literal_uses, says_literal
 from ctxcore.replay.replaying import Replaying
+from tests.examples import fewer
 from tests.histories import histories, sound_histories
 
 presets = st.sampled_from(Policy.presets())
@@ -46,7 +47,7 @@ def shared(before: Sent, after: Sent) -> int:
     return next(differing, min(len(before), len(after)))
 
 
-@settings(deadline=None, max_examples=40)
+@fewer(16)
 @given(st.one_of(histories(), sound_histories()), budgets, presets)
 def test_reuse_is_what_whole_requests_share_byte_for_byte(
     history: list[Message], budget: int, preset: str
@@ -80,7 +81,7 @@ def resent(sent: Sent, earlier: set[str]) -> int:
     return tokens
 
 
-@settings(deadline=None, max_examples=15)
+@fewer(6)
 @given(sound_histories(), budgets, presets)
 def test_a_literal_is_there_where_the_words_of_the_whole_request_hold_it(
     history: list[Message], budget: int, preset: str

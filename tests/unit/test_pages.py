@@ -35,6 +35,7 @@ from tests.pages import (
 )
 from tests.unit.cli.files import run
 
+ALL_COMMANDS: Final = "docs/command-line.md"  # takes as long as ten others
 # Those of the Chinese pages are those of the English ones: `test_chinese_pages`.
 _WITH_BLOCKS: Final = [page for page in PAGES if "/zh/" not in page and blocks(page)]
 _PARSERS: Final[dict[str, Callable[[str], object]]] = {
@@ -114,7 +115,13 @@ def closed_after(names: dict[str, Any]) -> Iterator[None]:
             store.close()
 
 
-@pytest.mark.parametrize("page", pages_with("console", "sh", "bash"))
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if page == ALL_COMMANDS else [])
+        for page in pages_with("console", "sh", "bash")
+    ],
+)
 def test_the_commands_of_a_page_run(page: str, place: Path) -> None:
     for block in blocks(page):
         if not block.is_shell or block.reason:

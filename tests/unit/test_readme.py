@@ -22,6 +22,7 @@ EXAMPLES = sorted(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.parent.name)
 def test_an_example_runs(example: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -52,7 +52,13 @@ def test_there_are_over_a_hundred_of_the_length_that_was_asked_for() -> None:
     assert all(8_000 < len(make(10_000)) < 16_000 for make in TEXTS.values())
 
 
-@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(work, id=name, marks=[pytest.mark.slow] if name == "fit" else [])
+        for name, work in WORKS.items()
+    ],
+)
 def test_no_text_takes_many_times_the_work_of_prose(work: Callable[[str], object]) -> None:
     assert not slow_texts(work, TEXTS, CHARS, most=MOST_TIMES_PROSE)
 

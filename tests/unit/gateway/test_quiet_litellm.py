@@ -78,6 +78,7 @@ def test_failing_calls_print_nothing(before: str, environment: Mapping[str, str]
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_only_a_handler_of_the_application_gets_its_records() -> None:
     done = fresh(LISTENING)
 

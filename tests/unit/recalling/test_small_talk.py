@@ -85,7 +85,12 @@ def test_a_conversation_is_long_and_mostly_folded(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", ["", "Anna Schmidt: {}", "<anna> {}", "[session 3, 1:56 pm on 8 May, 2023] Anna: {}"]
+    "form",
+    [
+        "",
+        "[session 3, 1:56 pm on 8 May, 2023] Anna: {}",
+        *(pytest.param(form, marks=pytest.mark.slow) for form in ("Anna Schmidt: {}", "<anna> {}")),
+    ],
 )
 def test_small_talk_recalls_nothing_whoever_says_it(form: str) -> None:
     turns = [(name, turn) for name in LANGUAGES for turn in TURNS["needs_nothing"][LANGUAGES[name]]]
