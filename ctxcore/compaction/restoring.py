@@ -62,7 +62,7 @@ def to_restore(
 def restored_in(record: Compaction, bare: Compaction, ledger: Ledger, call: Call) -> Restored:
     """Returns what `record` restored, in the room it took there; `bare` is `record` without it."""
     known = {entry.text: entry for entry in live(ledger)}
-    for fact in parse_facts_block(record.facts) if record.facts_restored else ():
+    for fact in parse_facts_block(record.facts):
         known.setdefault(fact.text, _as_entry(_fact(fact.text, fact.kind)))
     entries = tuple(known[text] for text in record.facts_restored if text in known)
     room = call.counter.count(record.facts) - call.counter.count(bare.facts)

@@ -218,6 +218,8 @@ def _with_facts(
         wishes=wishes,
         is_talk=plan is not None and plan.is_talk,
     )
+    if not record.facts_restored:
+        return carry(edited)
     restored = restored_in(record, carry(record), ledger, call)
     said = SearchedText(edited.summary)
     missing = tuple(entry for entry in restored.entries if not said.says(entry.fact))
